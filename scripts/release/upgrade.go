@@ -80,7 +80,7 @@ func (c *check) before(ctx context.Context, from string) (revision, says string,
 	if from != "" {
 		return from, "from revision " + from, nil
 	}
-	tags, err := output(ctx, c.proxy.repository, nil, "git", "tag", "--list", "v*", "--merged", "HEAD", "--sort=-version:refname")
+	tags, err := output(ctx, c.proxy.repository, nil, "git", "tag", "--list", "v*", "--merged", "HEAD", "--no-contains", "HEAD", "--sort=-version:refname")
 	tag, _, _ := strings.Cut(tags, "\n")
 	if err != nil || tag != "" {
 		return tag, "from " + tag, err

@@ -70,7 +70,7 @@ func unzipped(t *testing.T) (size int64, dir string) {
 // folders and kinds are what the module is made of. Nothing else is in its zip.
 var (
 	folders = strings.Fields(".ci .github cmd deploy docs examples generator internal runtime schema templates")
-	kinds   = strings.Fields(".css .go .html .js .json .md .mod .sql .sum .svg .tmpl .txt .yaml .yml")
+	kinds   = strings.Fields(".css .go .html .js .json .jsonl .md .mod .sql .sum .svg .tmpl .txt .yaml .yml")
 	others  = strings.Fields(".ci/run .gitattributes .gitignore LICENSE Makefile go.work")
 )
 
