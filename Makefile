@@ -21,11 +21,11 @@ CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix .
 FASTER    := GOFLAGS="'-gcflags=all=-dwarf=false' '-gcflags=github.com/...=-l -dwarf=false' '-gcflags=github.com/idemgen/idemgen/...=-dwarf=false'"
 GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
-# The modules of go.work: the product, and what only proves it.
+# The modules of go.work, without testdata: the product, and what only proves it.
 MODULES   := ./... ./scripts/... ./bench/... ./bench/peers/...
 SPECS     := ./examples/... ./bench/... $(GOLDEN) $(BEHAVIOUR)
 
-.PHONY: demo compare faults soak e2e fuzz schedules test tested quick matrix alerts model check race generate mutants bench cc
+.PHONY: release-check demo compare faults soak e2e fuzz schedules test tested quick matrix alerts model check race generate mutants bench cc
 
 ## demo: the whole product at work: a screen in a terminal, else a text, and an audit (DEMO=plain: text;
 ## KAFKA=real: on Apache Kafka, which it fetches)
@@ -84,7 +84,7 @@ MAJORS ?= 14 15 16 17 18
 matrix: cc
 	IDEMGEN_LONG=1 $(GOTEST) -timeout 40m $(MODULES) $(GOLDEN)
 	set -e; for major in $(MAJORS); do echo "Postgres $$major"; IDEMTEST_POSTGRES_MAJOR=$$major $(GOTEST) -timeout 40m \
-		./runtime/... ./examples/... ./internal/gen/sqlcode ./internal/gen/gocode/generated $(PLAYED); done
+		./runtime/... ./examples/... ./internal/gen/sqlcode ./scripts/generated $(PLAYED); done
 	$(GOTEST) -timeout 40m -race ./runtime/...
 	CGO_ENABLED=0 $(GOTEST) ./runtime/franz/... ./runtime/internal/member
 	go run ./scripts/e2e -short
@@ -123,6 +123,12 @@ SHARD ?=
 ALL ?=
 mutants: cc
 	go run ./scripts/mutants -shard '$(SHARD)'$(if $(ALL), -all)
+
+## release-check: plays what a tag of this commit would publish, from a folder as the proxy: README's quick
+## start alone, in a workspace, vendored and both, and an upgrade; FROM=revision is the version before, else the last tag. CHECK=regexp chooses of these
+FROM ?=
+release-check: cc
+	@go run ./scripts/release -from '$(FROM)' -only '$(CHECK)'
 
 ## bench: speed and memory beside programs by hand; ONLY=P1b,P12 chooses rows, docs/benchmarks.md says more
 ONLY ?=

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,14 +24,14 @@ func wideSeconds(g *generated) figure {
 
 func eventsGrowth(g *generated) figure { return pairwise(g.large, g.small) }
 
-func generate(ctx context.Context, rounds int) (*generated, error) {
+func generate(rounds int) (*generated, error) {
 	var out generated
 	for range rounds {
 		for _, run := range []struct {
 			topics, events int
 			took           *[]float64
 		}{{50, 10, &out.wide}, {1, 50, &out.small}, {1, 500, &out.large}} {
-			seconds, err := generateOnce(ctx, upserts(run.topics, run.events))
+			seconds, err := generateOnce(upserts(run.topics, run.events))
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +42,7 @@ func generate(ctx context.Context, rounds int) (*generated, error) {
 }
 
 // generateOnce generates a spec into an empty folder.
-func generateOnce(ctx context.Context, spec string) (seconds float64, err error) {
+func generateOnce(spec string) (seconds float64, err error) {
 	dir, err := os.MkdirTemp("", "idemgen-bench-")
 	if err != nil {
 		return 0, err
@@ -53,7 +52,7 @@ func generateOnce(ctx context.Context, spec string) (seconds float64, err error)
 		return 0, err
 	}
 	start := time.Now()
-	result, err := generator.Generate(ctx, []generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}})
+	result, err := generator.Generate([]generator.Spec{{Path: filepath.ToSlash(filepath.Join(dir, generator.SpecFile)), Content: []byte(spec)}})
 	if err != nil {
 		return 0, err
 	}

@@ -67,9 +67,9 @@ func (r *results) decoder(ctx context.Context, example, style string) (figure, e
 }
 
 // generator is one of the figures of the generator.
-func (r *results) generator(ctx context.Context, which func(*generated) figure) (figure, error) {
+func (r *results) generator(which func(*generated) figure) (figure, error) {
 	if r.generated == nil {
-		g, err := generate(ctx, r.rounds)
+		g, err := generate(r.rounds)
 		if err != nil {
 			return figure{}, err
 		}

@@ -95,11 +95,11 @@ var rows = []row{
 	decoder("orders", "borrowed"), decoder("orders", "owned"), decoder("telemetry", "borrowed"), decoder("telemetry", "owned"),
 	{
 		id: "P8", name: "generator, 50 topics of 10 events, seconds", goal: atMost(0.3),
-		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, wideSeconds) },
+		figure: func(_ context.Context, r *results) (figure, error) { return r.generator(wideSeconds) },
 	},
 	{
 		id: "P8", name: "generator, 500 events/50 events, times as long", goal: atMost(10),
-		figure: func(ctx context.Context, r *results) (figure, error) { return r.generator(ctx, eventsGrowth) },
+		figure: func(_ context.Context, r *results) (figure, error) { return r.generator(eventsGrowth) },
 	},
 	{
 		id: "P9", name: "kill -9 to the next owner's commits, less the session, ms", goal: atMost(300),

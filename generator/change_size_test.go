@@ -1,7 +1,6 @@
 package generator
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -152,7 +151,7 @@ func apply(t *testing.T, path, spec string) []output.Change {
 	if err := os.WriteFile(path, []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	result, err := Generate(context.Background(), []Spec{{Path: filepath.ToSlash(path), Content: []byte(spec)}})
+	result, err := Generate([]Spec{{Path: filepath.ToSlash(path), Content: []byte(spec)}})
 	if err == nil && result.Refused {
 		t.Fatal(result.Problems)
 	}

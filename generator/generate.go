@@ -9,10 +9,10 @@
 package generator
 
 import (
-	"context"
 	"errors"
 	"strings"
 
+	"github.com/idemgen/idemgen/internal/gen/gopkg"
 	"github.com/idemgen/idemgen/internal/gen/output"
 	"github.com/idemgen/idemgen/internal/gen/scaffold"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
@@ -45,13 +45,13 @@ type Result struct {
 // Generate runs the pipeline and writes nothing; [Result.Apply] does. It returns an error if a
 // file cannot be read, or if a file that idemgen did not generate has the name of a generated one.
 // Errors of specs are in the result.
-func Generate(ctx context.Context, specs []Spec) (*Result, error) {
-	return generate(ctx, specs, false, nil)
+func Generate(specs []Spec) (*Result, error) {
+	return generate(specs, false, nil)
 }
 
 // generate is like Generate. sample says that the spec is the sample of Init. more returns
 // additional files for a spec.
-func generate(ctx context.Context, specs []Spec, sample bool, more func(*source, []output.File) ([]output.File, error)) (_ *Result, err error) {
+func generate(specs []Spec, sample bool, more func(*source, []output.File) ([]output.File, error)) (_ *Result, err error) {
 	result := &Result{}
 	defer func() {
 		if err != nil {
@@ -79,8 +79,7 @@ func generate(ctx context.Context, specs []Spec, sample bool, more func(*source,
 	}
 	result.sources = sources
 
-	// Render all files of all specs, while the handwritten Go files are loaded.
-	handOf := handWritten(ctx, sources)
+	// Render all files of all specs.
 	files := make([][]output.File, len(specs))
 	for i, s := range sources {
 		files[i], errs[i] = render(s, histories[i])
@@ -89,7 +88,7 @@ func generate(ctx context.Context, specs []Spec, sample bool, more func(*source,
 		return result, err
 	}
 	for i, s := range sources {
-		hand, err := handOf(s)
+		hand, err := gopkg.Load(s.folder.Abs("."), output.Marked)
 		if err != nil {
 			return result, err
 		}

@@ -26,7 +26,7 @@ func TestWorkGrowsWithTheNumberOfTopics(t *testing.T) {
 		}
 		specs := []generator.Spec{{Path: t.TempDir() + "/idemgen.yaml", Content: []byte(b.String())}}
 		return testing.AllocsPerRun(1, func() {
-			result, err := generator.Generate(t.Context(), specs)
+			result, err := generator.Generate(specs)
 			if err != nil {
 				t.Fatal(err)
 			}

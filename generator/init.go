@@ -3,7 +3,6 @@ package generator
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"go/parser"
@@ -51,8 +50,7 @@ type Started struct {
 	Program    string   // folder of the program, relative to that of the spec
 	OverTables bool     // the spec describes existing tables of a database
 	OfTopic    bool     // the spec describes a topic that has records
-	Tool       string   // the command that runs idemgen in the folder, by go.mod or tools.mod
-	AddTool    []string // the commands that add it to tools.mod; empty if they are not needed
+	Complete   []string // the commands that make the module complete, from the folder
 	Attributes string   // lines to add to an existing .gitattributes; "" if none
 }
 
@@ -60,7 +58,7 @@ type Started struct {
 // renders for them. Like Generate it writes nothing; Apply of the result does. It is an error if
 // one of the files already exists. If the folder already has a spec, Init uses it, and adds only
 // files that are missing.
-func Init(ctx context.Context, s Start) (*Started, error) {
+func Init(s Start) (*Started, error) {
 	dir := filepath.Clean(s.Dir)
 	client := cmp.Or(s.Client, Clients[0])
 	if !slices.Contains(Clients, client) {
@@ -71,7 +69,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 		return nil, err
 	}
 	started := &Started{OverTables: s.Tables != nil, OfTopic: s.Topic != nil, Spec: filepath.ToSlash(filepath.Join(dir, SpecFile))}
-	if started.Tool, started.AddTool, err = tool(dir); err != nil {
+	if started.Complete, err = complete(dir); err != nil {
 		return nil, err
 	}
 	sample := false
@@ -89,7 +87,7 @@ func Init(ctx context.Context, s Start) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	started.Result, err = generate(ctx, []Spec{{Path: started.Spec, Content: spec}}, sample, func(read *source, files []output.File) ([]output.File, error) {
+	started.Result, err = generate([]Spec{{Path: started.Spec, Content: spec}}, sample, func(read *source, files []output.File) ([]output.File, error) {
 		return started.around(read, files, spec, importPath, client, sample)
 	})
 	if err == nil && started.Refused && !started.Kept {
@@ -130,7 +128,7 @@ func wrongNames(r *Result) error {
 
 // around renders the files around a first spec.
 func (s *Started) around(u *source, rendered []output.File, spec []byte, importPath, client string, sample bool) ([]output.File, error) {
-	generate, err := scaffold.Generate(u.service, s.Tool)
+	generate, err := scaffold.Generate(u.service)
 	if err != nil {
 		return nil, err
 	}
@@ -180,10 +178,7 @@ func (s *Started) around(u *source, rendered []output.File, spec []byte, importP
 
 func inTheWay(name string) error { return fmt.Errorf("%s exists; idemgen init replaces nothing", name) }
 
-var (
-	moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"/][^\s"]*)"?`)
-	toolLine   = regexp.MustCompile(`(?m)^[ \t]*(tool[ \t]+)?"?github\.com/idemgen/idemgen/cmd/idemgen"?[ \t\r]*(//.*)?$`)
-)
+var moduleLine = regexp.MustCompile(`(?m)^module[ \t]+"?([^\s"/][^\s"]*)"?`)
 
 // importPathOf returns the import path of a folder.
 func importPathOf(dir string) (string, error) {
@@ -201,38 +196,6 @@ func importPathOf(dir string) (string, error) {
 	}
 	rel, err := filepath.Rel(root, abs)
 	return path.Join(string(name[1]), filepath.ToSlash(rel)), err
-}
-
-// toolsFile is a module file for tools, beside go.mod, which does not contain their requirements.
-const toolsFile = "tools.mod"
-
-// tool returns the command that runs idemgen in a folder, as a tool of go.mod or of tools.mod. If
-// it is in neither, add has the commands that add it to tools.mod.
-func tool(dir string) (command string, add []string, err error) {
-	root, goMod, err := module(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	if toolLine.Match(goMod) {
-		return "go tool idemgen", nil, nil
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", nil, err
-	}
-	rel, err := filepath.Rel(abs, filepath.Join(root, toolsFile))
-	if err != nil {
-		return "", nil, err
-	}
-	file := "-modfile=" + filepath.ToSlash(rel)
-	content, err := os.ReadFile(filepath.Join(root, toolsFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		add, err = append(add, "go mod init "+file+" tools"), nil
-	}
-	if !toolLine.Match(content) {
-		add = append(add, "go get -tool "+file+" github.com/idemgen/idemgen/cmd/idemgen")
-	}
-	return "go tool " + file + " idemgen", add, err
 }
 
 // module returns the folder of a folder's module, and its go.mod.

@@ -7,12 +7,14 @@ require (
 	github.com/confluentinc/confluent-kafka-go/v2 v2.15.0
 	github.com/gdamore/tcell/v2 v2.13.10
 	github.com/idemgen/idemgen v0.0.0
+	github.com/idemgen/idemgen/testdata v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/twmb/avro v1.9.1
 	github.com/twmb/franz-go v1.22.3
 	github.com/twmb/franz-go/pkg/kadm v1.20.0
 	github.com/twmb/franz-go/pkg/sr v1.8.0
+	golang.org/x/mod v0.42.0
 	golang.org/x/term v0.37.0
 	google.golang.org/protobuf v1.36.12
 	gopkg.in/yaml.v3 v3.0.1
@@ -39,7 +41,6 @@ require (
 	github.com/xi2/xz v0.0.0-20171230120015-48954b6210f8 // indirect
 	go.uber.org/atomic v1.12.0 // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
-	golang.org/x/mod v0.42.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/text v0.42.0 // indirect
@@ -47,6 +48,9 @@ require (
 	honnef.co/go/tools v0.8.2 // indirect
 )
 
-replace github.com/idemgen/idemgen => ../
+replace (
+	github.com/idemgen/idemgen => ../
+	github.com/idemgen/idemgen/testdata => ../testdata
+)
 
 tool honnef.co/go/tools/cmd/staticcheck

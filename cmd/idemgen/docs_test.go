@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	ofMake    = regexp.MustCompile(`(?:^|[\s;])make ([a-z0-9]+)`)
+	ofMake    = regexp.MustCompile(`(?:^|[\s;])make ([a-z0-9-]+)`)
 	ofScripts = regexp.MustCompile(`go run \./(\S+)`)
 )
 

@@ -28,7 +28,7 @@ func build(ctx context.Context, spec string) (*service, error) {
 		return nil, err
 	}
 	s := &service{folder: folder}
-	if err := s.generate(ctx, spec); err != nil {
+	if err := s.generate(spec); err != nil {
 		return nil, errors.Join(err, s.remove())
 	}
 	out, err := exec.CommandContext(ctx, "go", "test", "-c", "-o", filepath.Join(folder, "service.test"), "./"+filepath.ToSlash(folder)).CombinedOutput()
@@ -43,12 +43,12 @@ func build(ctx context.Context, spec string) (*service, error) {
 
 func (s *service) remove() error { return os.RemoveAll(s.folder) }
 
-func (s *service) generate(ctx context.Context, spec string) error {
+func (s *service) generate(spec string) error {
 	resolved, err := resolve.Service("idemgen.yaml", []byte(spec), nil)
 	if err != nil {
 		return fmt.Errorf("the spec is refused: %w", err)
 	}
-	result, err := generator.Generate(ctx, []generator.Spec{{
+	result, err := generator.Generate([]generator.Spec{{
 		Path: filepath.ToSlash(filepath.Join(s.folder, generator.SpecFile)), Content: []byte(spec),
 	}})
 	if err != nil {

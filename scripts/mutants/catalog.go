@@ -67,4 +67,4 @@ var catalogBugs = []mutant{
 		core, "TestOtherEncodingsAreRefusedAtTheStart"},
 }
 
-const boundaries = "./internal/gen/gocode/generated"
+const boundaries = "./scripts/generated"

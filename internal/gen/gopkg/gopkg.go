@@ -1,15 +1,15 @@
-// Package gopkg looks at the Go files that a team keeps beside a spec: which names they
-// declare. It is the only package that uses go/packages. Whether a package compiles does not
-// matter, because generated code that is not written yet is a usual reason why it does not.
+// Package gopkg reads the Go files that a team keeps beside a spec: which names they declare. It
+// starts no go command, so neither a workspace, a vendored module nor an incomplete go.mod changes
+// the result. Whether a package compiles does not matter either, because generated code that is
+// not written yet is a usual reason why it does not.
 //
 // It must not import any other package of this module.
 package gopkg
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"maps"
@@ -49,78 +49,51 @@ func (p *Package) Receiver(accepts func(method string) bool) string {
 	return ""
 }
 
-// Load reads the packages in the folders, which are absolute, symbolic links resolved,
-// and each inside a module; the result is by folder. generated tells which files are not
-// hand-written. It starts the go command once per module, usually once.
-func Load(ctx context.Context, folders []string, generated func(content []byte) bool) (map[string]*Package, error) {
-	result := map[string]*Package{}
-	modules := map[string][]string{}
-	var order []string
-	for _, dir := range folders {
-		result[dir] = &Package{Declared: map[string]token.Position{}, Clauses: map[string]token.Position{}}
-		module, err := moduleOf(dir, "holds Go files")
-		if err != nil {
-			return nil, err
-		}
-		if modules[module] == nil {
-			order = append(order, module)
-		}
-		modules[module] = append(modules[module], dir)
+// Load reads the hand-written Go files of a folder, which is absolute. If it has any, it must be
+// inside a module. generated reports which files are not hand-written.
+func Load(dir string, generated func(content []byte) bool) (*Package, error) {
+	p := &Package{Declared: map[string]token.Position{}, Clauses: map[string]token.Position{}}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
 	}
-	for _, module := range order {
-		if err := load(ctx, module, modules[module], generated, result); err != nil {
-			return nil, err
-		}
-	}
-	return result, nil
-}
-
-// moduleOf returns the folder upwards from dir that holds go.mod; fact is why there must be one.
-func moduleOf(dir, fact string) (string, error) {
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {
-			return at, nil
-		}
-		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("%s %s but no go.mod is found upwards: run go mod init first", filepath.ToSlash(dir), fact)
-		}
-	}
-}
-
-// load fills result for the folders, all of one module.
-func load(ctx context.Context, module string, folders []string, generated func([]byte) bool, result map[string]*Package) error {
-	listed, err := listFiles(ctx, module, folders)
-	if err != nil {
-		return err
-	}
-	var files []string
-	excluded := map[string]bool{} // by a build constraint
-	for _, p := range listed {
-		files = append(files, p.GoFiles...)
-		for _, name := range p.IgnoredFiles {
-			files = append(files, name)
-			excluded[name] = true
-		}
-		err = errors.Join(err, unlisted(p))
-	}
-	if err != nil {
-		return err
-	}
-	slices.Sort(files)
-	for _, name := range slices.Compact(files) { // a package is listed again with its tests
-		p := result[filepath.Dir(name)]
-		if p == nil || filepath.Ext(name) != ".go" { // the generated main of a test
+	hand := false
+	for _, e := range entries {
+		name := filepath.Join(dir, e.Name())
+		if info, err := os.Stat(name); !source(e.Name()) || err != nil || !info.Mode().IsRegular() {
 			continue
 		}
 		content, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !generated(content) {
-			p.add(name, content, excluded[name])
+			built, err := build.Default.MatchFile(dir, e.Name())
+			p.add(name, content, err == nil && !built)
+			hand = true
 		}
 	}
-	return nil
+	if hand && !inModule(dir) {
+		return nil, fmt.Errorf("%s holds Go files but no go.mod is found upwards: run go mod init first", filepath.ToSlash(dir))
+	}
+	return p, nil
+}
+
+// source reports whether the go command takes a file of this name for Go code.
+func source(name string) bool {
+	return filepath.Ext(name) == ".go" && name[0] != '_' && name[0] != '.'
+}
+
+// inModule reports whether go.mod is in a folder or upwards.
+func inModule(dir string) bool {
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return true
+		}
+		if dir == filepath.Dir(dir) {
+			return false
+		}
+	}
 }
 
 // add reads one file as far as it can be read.

@@ -30,6 +30,16 @@ func module(t *testing.T, files map[string]string) string {
 
 func generated(content []byte) bool { return strings.HasPrefix(string(content), "// generated") }
 
+// load reads a folder, which must succeed.
+func load(t *testing.T, dir string) *Package {
+	t.Helper()
+	p, err := Load(dir, generated)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 func TestLoad(t *testing.T) {
 	dir := module(t, map[string]string{
 		"go.mod": "module example.com/a\n\ngo 1.26\n",
@@ -53,89 +63,62 @@ func F[T any]() {}
 		"x/a_test.go":   "package x\n\nfunc newTestHandler() {}\n",
 		"x/ext_test.go": "package x_test\n\nfunc External() {}\n",
 		"x/other_os.go": "//go:build plan9\n\npackage x\n\nfunc Elsewhere() {}\n",
+		"x/_draft.go":   "package other\n\nfunc Draft() {}\n",
+		"x/.hidden.go":  "package other\n\nfunc Hidden() {}\n",
 		"x/tool.go":     "//go:build ignore\n\npackage main\n\nfunc Tool() {}\n",
 		"x/idem_gen.go": "// generated\npackage x\n\nfunc Generated() {}\n",
 		"x/sub/sub.go":  "package sub\n\nfunc Sub() {}\n",
 		"y/y.go":        "package y\n\nfunc Y() {}\n",
 	})
 	x, y := filepath.Join(dir, "x"), filepath.Join(dir, "y")
-	got, err := Load(t.Context(), []string{x, y}, generated)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := load(t, x)
 	want := []string{"A", "B", "Before", "Elsewhere", "F", "Service", "Service.OrderPaid", "newTestHandler"}
-	if names := slices.Sorted(maps.Keys(got[x].Declared)); !slices.Equal(names, want) {
+	if names := slices.Sorted(maps.Keys(got.Declared)); !slices.Equal(names, want) {
 		t.Errorf("x declares %v, want %v", names, want)
 	}
-	if !got[x].Method("OrderPaid") || got[x].Method("Service") || got[x].Method("F") {
+	if !got.Method("OrderPaid") || got.Method("Service") || got.Method("F") {
 		t.Error("Method does not tell methods from functions")
 	}
-	if at := got[x].Declared["Service"]; filepath.Base(at.Filename) != "a.go" || at.Line != 5 || at.Column != 6 {
+	if at := got.Declared["Service"]; filepath.Base(at.Filename) != "a.go" || at.Line != 5 || at.Column != 6 {
 		t.Errorf("Service is at %v", at)
 	}
-	if names := slices.Sorted(maps.Keys(got[x].Clauses)); !slices.Equal(names, []string{"x"}) {
+	if names := slices.Sorted(maps.Keys(got.Clauses)); !slices.Equal(names, []string{"x"}) {
 		t.Errorf("package clauses %v", names)
 	}
-	if names := slices.Sorted(maps.Keys(got[y].Declared)); !slices.Equal(names, []string{"Y"}) {
+	if names := slices.Sorted(maps.Keys(load(t, y).Declared)); !slices.Equal(names, []string{"Y"}) {
 		t.Errorf("y declares %v", names)
 	}
 }
 
-// Whatever is missing, and whatever the environment allows: no network, no change of go.mod.
-func TestNothingIsFetched(t *testing.T) {
-	goMod := "module   example.com/a\n" // -mod=mod would format it and add a version of Go
+// What the files declare does not depend on modules: neither on a workspace that leaves the module
+// out, nor on a vendor folder that lacks packages, nor on a go.mod that is not complete.
+func TestModulesDoNotMatter(t *testing.T) {
 	dir := module(t, map[string]string{
-		"go.mod": goMod, "a.go": "package a\n\nimport _ \"example.com/not/there\"\n\nfunc A() {}\n",
-		"go.work": "go 1.26\n",
+		"go.work": "go 1.26\n", "a/vendor/modules.txt": "", "b/b.go": "package b\n",
+		"a/go.mod": "module   example.com/a\n\ngo 1.26\n\nrequire example.com/b v0.0.0\n\nreplace example.com/b => ../b\n",
+		"a/a.go":   "package a\n\nimport _ \"example.com/not/there\"\n\nfunc A() {}\n",
+		"b/go.mod": "module example.com/b\n\ngo 1.26\n\nrequire example.com/c v0.0.2\n",
 	})
 	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("GOPROXY", "http://127.0.0.1:1") // refuses
-	got, err := Load(t.Context(), []string{dir}, generated)
+	t.Setenv("PATH", "") // there is no go command
+	a := filepath.Join(dir, "a")
+	before, err := os.ReadFile(filepath.Join(a, "go.mod"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := got[dir].Declared["A"]; !ok {
-		t.Errorf("declared: %v", got[dir].Declared)
+	if _, ok := load(t, a).Declared["A"]; !ok {
+		t.Error("A is not declared")
 	}
-	if content, err := os.ReadFile(filepath.Join(dir, "go.mod")); err != nil || string(content) != goMod {
-		t.Errorf("go.mod is now %q, %v", content, err)
-	}
-}
-
-func TestSeveralModules(t *testing.T) {
-	dir := module(t, map[string]string{
-		"a/go.mod": "module a\n", "a/a.go": "package a\n\nfunc A() {}\n",
-		"b/go.mod": "module b\n", "b/b.go": "package b\n\nfunc B() {}\n",
-	})
-	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	got, err := Load(t.Context(), []string{a, b}, generated)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(got[a].Declared) != 1 || len(got[b].Declared) != 1 {
-		t.Errorf("a declares %v, b %v", got[a].Declared, got[b].Declared)
+	if after, err := os.ReadFile(filepath.Join(a, "go.mod")); err != nil || string(after) != string(before) {
+		t.Errorf("go.mod is now %q, %v", after, err)
 	}
 }
 
 func TestNoModule(t *testing.T) {
-	dir := module(t, map[string]string{"a.go": "package a\n"})
-	_, err := Load(t.Context(), []string{dir}, generated)
-	if err == nil || !strings.Contains(err.Error(), "go.mod") {
+	dir := module(t, map[string]string{"a.go": "package a\n", "generated/idem_gen.go": "// generated\npackage a\n"})
+	if _, err := Load(dir, generated); err == nil || !strings.Contains(err.Error(), "no go.mod is found upwards: run go mod init first") {
 		t.Errorf("error %v", err)
 	}
-}
-
-func TestModuleThatIsNotTidy(t *testing.T) {
-	dir := module(t, map[string]string{
-		"a/go.mod": "module example.com/a\n\ngo 1.26\n\nrequire (\n\texample.com/b v0.0.0\n\texample.com/c v0.0.1\n)\n\nreplace example.com/b => ../b\n\nreplace example.com/c => ../c\n",
-		"a/a.go":   "package a\n\nimport _ \"example.com/b\"\n",
-		"b/go.mod": "module example.com/b\n\ngo 1.26\n\nrequire example.com/c v0.0.2\n",
-		"b/b.go":   "package b\n",
-		"c/go.mod": "module example.com/c\n\ngo 1.26\n",
-	})
-	a := filepath.Join(dir, "a")
-	_, err := Load(t.Context(), []string{a}, generated)
-	if err == nil || !strings.Contains(err.Error(), "run go mod tidy first") {
-		t.Errorf("error %v", err)
-	}
+	load(t, filepath.Join(dir, "generated"))
+	load(t, filepath.Join(dir, "missing"))
 }

@@ -59,14 +59,8 @@ func SpecOfTopic(t Topic) ([]byte, error) { return fill("fromtopic.yaml.tmpl", t
 // Attributes renders .gitattributes.
 func Attributes() ([]byte, error) { return fill("gitattributes.tmpl", nil) }
 
-// Generate renders gen.go, which holds the go:generate line. The tool is the command that runs
-// idemgen.
-func Generate(s *model.Service, tool string) ([]byte, error) {
-	return goFile("gen.go.tmpl", struct {
-		*model.Service
-		Tool string
-	}{s, tool})
-}
+// Generate renders gen.go, which holds the go:generate line.
+func Generate(s *model.Service) ([]byte, error) { return goFile("gen.go.tmpl", s) }
 
 // Clients are the Kafka clients that a program may have, by their packages. The first one is the
 // usual one; franz needs no cgo.

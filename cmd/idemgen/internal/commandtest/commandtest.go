@@ -120,14 +120,14 @@ func Words(line string) (all []string) {
 // Generate writes the files of the spec here, as idemgen generate does.
 func Generate(t *testing.T) {
 	t.Helper()
-	result, err := generator.Generate(t.Context(), []generator.Spec{{Path: generator.SpecFile, Content: []byte(Read(t, generator.SpecFile))}})
+	result, err := generator.Generate([]generator.Spec{{Path: generator.SpecFile, Content: []byte(Read(t, generator.SpecFile))}})
 	apply(t, result, err)
 }
 
 // Init writes a first spec, or what is missing around one, as idemgen init does.
 func Init(t *testing.T, start generator.Start) {
 	t.Helper()
-	started, err := generator.Init(t.Context(), start)
+	started, err := generator.Init(start)
 	if err != nil {
 		t.Fatal(err)
 	}

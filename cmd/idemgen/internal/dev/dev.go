@@ -91,6 +91,7 @@ type run struct {
 	Options
 	parts   Parts
 	place   *place
+	module  string // folder of the module that the service is in
 	files   watch
 	folder  string // of what is built
 	builds  int
@@ -102,9 +103,10 @@ type run struct {
 // Run runs the service until ctx ends. An error is one that no change of a file mends.
 func Run(ctx context.Context, s Service, o Options) (err error) {
 	r := &run{Service: s, Options: o, wait: patience}
-	if r.files.root, err = moduleOf(ctx, s.Dir); err != nil {
+	if r.module, err = moduleOf(ctx, s.Dir); err != nil {
 		return err
 	}
+	r.files.roots = []string{r.module}
 	if r.Program, err = r.main(ctx); err != nil {
 		return err
 	}
@@ -126,6 +128,9 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		seen := r.files.now()
 		parts, err := r.Generate(ctx)
 		var binary string
+		if err == nil {
+			err = r.watchLinked(ctx)
+		}
 		if err == nil {
 			seen = r.files.now() // generated files are no change
 			r.say("building %s", r.Program)
@@ -160,6 +165,15 @@ func Run(ctx context.Context, s Service, o Options) (err error) {
 		}
 	}
 	return nil
+}
+
+// watchLinked also watches the other modules of a workspace that the program links.
+func (r *run) watchLinked(ctx context.Context) error {
+	modules, err := r.modules(ctx)
+	if err == nil {
+		r.files.roots = append([]string{r.module}, modules...)
+	}
+	return err
 }
 
 // pages serves the web pages, without which the service runs all the same.

@@ -221,7 +221,7 @@ func TestProgramIsFound(t *testing.T) {
 	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26\n")
 	write(t, filepath.Join(dir, "shop.go"), "package shop\n")
 	write(t, filepath.Join(dir, "cmd", "other", "main.go"), "package main\n\nfunc main() {}\n")
-	r := &run{Service: Service{Dir: dir}, files: watch{root: dir}}
+	r := &run{Service: Service{Dir: dir}, module: dir}
 	find := func(want string) {
 		t.Helper()
 		found, err := r.main(t.Context())

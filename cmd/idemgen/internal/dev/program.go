@@ -29,9 +29,13 @@ func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// moduleOf is the folder of the module that dir is in.
+// moduleOf is the folder of the module that dir is in, also if a workspace has other modules.
 func moduleOf(ctx context.Context, dir string) (string, error) {
-	return goOutput(ctx, dir, "list", "-m", "-f", "{{.Dir}}")
+	goMod, err := goOutput(ctx, dir, "env", "GOMOD")
+	if err == nil && filepath.Base(goMod) != "go.mod" {
+		err = fmt.Errorf("%s is in no Go module", dir)
+	}
+	return filepath.Dir(goMod), err
 }
 
 // build builds the service's program into a file of its own: the last one may run still.
@@ -56,7 +60,7 @@ func (r *run) main(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	list, err := goOutput(ctx, r.files.root, "list", "-e", "-f", `{{if eq .Name "main"}}{{.ImportPath}} {{join .Imports " "}}{{end}}`, "./...")
+	list, err := goOutput(ctx, r.module, "list", "-e", "-f", `{{if eq .Name "main"}}{{.ImportPath}} {{join .Imports " "}}{{end}}`, "./...")
 	if err != nil {
 		return "", err
 	}
@@ -73,6 +77,14 @@ func (r *run) main(ctx context.Context) (string, error) {
 		return programs[0], nil
 	}
 	return "", fmt.Errorf("several programs import %s: name one with --program: %s", own, strings.Join(programs, ", "))
+}
+
+// modules are the folders of the modules at work, those of go.work, that the program links.
+func (r *run) modules(ctx context.Context) ([]string, error) {
+	out, err := goOutput(ctx, r.Dir, "list", "-e", "-deps", "-f", "{{with .Module}}{{if .Main}}{{.Dir}}{{end}}{{end}}", r.Program)
+	folders := strings.FieldsFunc(out, func(c rune) bool { return c == '\n' || c == '\r' })
+	slices.Sort(folders)
+	return slices.Compact(folders), err
 }
 
 // dependencies are the packages that the program links.

@@ -13,7 +13,7 @@ import (
 
 // watch looks for changes of the files that a service is made of. It asks the file system now and
 // then, which works on every system and for every editor.
-type watch struct{ root string }
+type watch struct{ roots []string } // the first is that of the module
 
 const (
 	lookEvery = 300 * time.Millisecond // how often the files are looked at
@@ -23,25 +23,28 @@ const (
 // now is what tells whether a file has changed, by path.
 func (w watch) now() map[string]string {
 	files := map[string]string{}
-	_ = filepath.WalkDir(w.root, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil: // it is gone meanwhile
+	for _, root := range w.roots {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil: // it is gone meanwhile
+				return nil
+			case entry.IsDir() && path != root && passedOver(entry.Name()):
+				return fs.SkipDir
+			case entry.IsDir() || !counts(entry.Name()):
+				return nil
+			}
+			if info, err := entry.Info(); err == nil {
+				files[path] = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+			}
 			return nil
-		case entry.IsDir() && path != w.root && passedOver(entry.Name()):
-			return fs.SkipDir
-		case entry.IsDir() || !counts(entry.Name()):
-			return nil
-		}
-		if info, err := entry.Info(); err == nil {
-			files[path] = fmt.Sprint(info.Size(), info.ModTime().UnixNano())
-		}
-		return nil
-	})
+		})
+	}
 	return files
 }
 
+// passedOver reports whether no file below a folder is part of the service, or changes.
 func passedOver(dir string) bool {
-	return dir[0] == '.' || dir[0] == '_' || dir == "node_modules"
+	return dir[0] == '.' || dir[0] == '_' || dir == "node_modules" || dir == "vendor"
 }
 
 func counts(name string) bool {
@@ -71,7 +74,7 @@ func (w watch) changed(ctx context.Context, seen map[string]string) string {
 				break
 			}
 		}
-		if short, err := filepath.Rel(w.root, path); err == nil {
+		if short, err := filepath.Rel(w.roots[0], path); err == nil {
 			return short
 		}
 		return path

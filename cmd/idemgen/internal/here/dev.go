@@ -104,17 +104,17 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 	}
 	return dev.Run(cmd.Context(), dev.Service{
 		Dir: filepath.Dir(filepath.FromSlash(spec.Path)), Program: program,
-		Generate: func(ctx context.Context) (dev.Parts, error) { return generateAgain(ctx, cmd, spec.Path) },
+		Generate: func(context.Context) (dev.Parts, error) { return generateAgain(cmd, spec.Path) },
 	}, o)
 }
 
 // generateAgain generates what the spec asks for, as it is now, and names what it wrote.
-func generateAgain(ctx context.Context, cmd *cobra.Command, path string) (parts dev.Parts, err error) {
+func generateAgain(cmd *cobra.Command, path string) (parts dev.Parts, err error) {
 	specs, err := command.FindSpecs([]string{path})
 	if err != nil {
 		return parts, err
 	}
-	result, err := generator.Generate(ctx, specs)
+	result, err := generator.Generate(specs)
 	if err != nil {
 		return parts, err
 	}

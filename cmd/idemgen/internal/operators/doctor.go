@@ -66,7 +66,7 @@ func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
 	if len(specs) != 1 {
 		return errors.New("doctor looks at one service: name its spec")
 	}
-	checks, service, err := current(cmd.Context(), specs[0])
+	checks, service, err := current(specs[0])
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (f *doctorFlags) examine(cmd *cobra.Command, args []string) error {
 
 // current checks the generated files, and says what the service needs; nothing of a spec that is
 // not in order.
-func current(ctx context.Context, spec generator.Spec) (checks []doctor.Check, _ *doctor.Service, err error) {
-	result, err := generator.Generate(ctx, []generator.Spec{spec})
+func current(spec generator.Spec) (checks []doctor.Check, _ *doctor.Service, err error) {
+	result, err := generator.Generate([]generator.Spec{spec})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,7 @@ func (f *specFlags) load(cmd *cobra.Command, args []string) (*generator.Result, 
 	if err != nil {
 		return nil, err
 	}
-	result, err := generator.Generate(cmd.Context(), specs)
+	result, err := generator.Generate(specs)
 	refused := result.Refused
 	f.json.Members["diagnostics"] = append([]generator.Diagnostic{}, result.Diagnostics...)
 	switch print := formats[f.format]; {

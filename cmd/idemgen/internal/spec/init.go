@@ -58,7 +58,7 @@ name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 					return err
 				}
 			}
-			started, err := generator.Init(cmd.Context(), start)
+			started, err := generator.Init(start)
 			if err != nil {
 				return err
 			}

@@ -20,8 +20,7 @@ func TestInit(t *testing.T) {
 		read(t, name)
 	}
 	for _, want := range []string{
-		"\n  go mod init -modfile=tools.mod tools\n  go get -tool -modfile=tools.mod github.com/idemgen/idemgen/cmd/idemgen\n",
-		"\n  go mod tidy\n",
+		"\n  go get -tool github.com/idemgen/idemgen/cmd/idemgen\n  go mod tidy\n  go test ",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("no line %q in\n%s", want, stderr)
@@ -98,23 +97,14 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 		"require github.com/idemgen/idemgen v0.1.0\n":                              true,
 		"// not yet: go get -tool github.com/idemgen/idemgen/cmd/idemgen@latest\n": true,
 	} {
-		for _, file := range []string{"go.mod", "tools.mod"} {
-			module(t, nil)
-			if file == "tools.mod" {
-				write(t, file, "module tools\n")
-			}
-			write(t, file, read(t, file)+goMod)
-			_, _, stderr := run(t, "init", "sub")
-			if strings.Contains(stderr, "go get -tool") != want || !strings.Contains(stderr, "\n  go mod tidy\n") {
-				t.Errorf("with %q:\n%s", goMod, stderr)
-			}
-			tool := "go tool -modfile=../tools.mod idemgen"
-			if file == "go.mod" && !want {
-				tool = "go tool idemgen"
-			}
-			if line := "//go:generate " + tool + " generate\n"; !strings.HasSuffix(read(t, "sub/gen.go"), line) || !strings.Contains(stderr, "\n  "+tool+" dev\n") {
-				t.Errorf("with %q in %s:\n%s%s", goMod, file, read(t, "sub/gen.go"), stderr)
-			}
+		module(t, nil)
+		write(t, "go.mod", read(t, "go.mod")+goMod)
+		_, _, stderr := run(t, "init", "sub")
+		if strings.Contains(stderr, "go get -tool") != want || !strings.Contains(stderr, "\n  go mod tidy\n") {
+			t.Errorf("with %q:\n%s", goMod, stderr)
+		}
+		if !strings.HasSuffix(read(t, "sub/gen.go"), "//go:generate go tool idemgen generate\n") || !strings.Contains(stderr, "\n  go tool idemgen dev\n") {
+			t.Errorf("with %q:\n%s%s", goMod, read(t, "sub/gen.go"), stderr)
 		}
 	}
 	edit(t, "sub/idemgen.yaml", "      total: numeric(12,2)\n", "")
@@ -126,6 +116,37 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 	}
 	must(t, "generate", "sub")
 	must(t, "check", "sub")
+}
+
+// What makes the module complete also copies what is vendored: for the workspace, if there is one.
+func TestInitSaysHowToVendor(t *testing.T) {
+	for _, tc := range []struct {
+		files      []string
+		work, want string
+	}{
+		{[]string{"service/vendor/modules.txt"}, "", "go mod vendor"},
+		{[]string{"go.work", "vendor/modules.txt"}, "", "go work vendor"},
+		{[]string{"go.work"}, "", ""},
+		{[]string{"go.work", "service/vendor/modules.txt"}, "", ""}, // which the go command ignores
+		{[]string{"go.work", "service/vendor/modules.txt"}, "off", "go mod vendor"},
+		{[]string{"elsewhere/go.work", "elsewhere/vendor/modules.txt"}, "elsewhere/go.work", "go work vendor"},
+	} {
+		module(t, nil)
+		if err := os.Remove("go.mod"); err != nil {
+			t.Fatal(err)
+		}
+		write(t, "service/go.mod", "module example.com/service\n")
+		for _, name := range tc.files {
+			write(t, name, "")
+		}
+		t.Setenv("GOWORK", tc.work)
+		_, _, stderr := run(t, "init", "service")
+		_, commands, _ := strings.Cut(stderr, "\n  go mod tidy\n")
+		commands, _, _ = strings.Cut(commands, "  go test ")
+		if strings.TrimSpace(commands) != tc.want {
+			t.Errorf("with %q, GOWORK=%q: %q, want %q", tc.files, tc.work, commands, tc.want)
+		}
+	}
 }
 
 func TestInitWithoutModule(t *testing.T) {

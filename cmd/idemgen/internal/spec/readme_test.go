@@ -36,7 +36,7 @@ func TestReadmeShowsTheSample(t *testing.T) {
 		}
 	}
 	steps := readme[strings.Index(readme, "## Quick start"):]
-	_, printed, _ := strings.Cut(steps, "$ go tool -modfile=tools.mod idemgen init\n")
+	_, printed, _ := strings.Cut(steps, "$ go tool idemgen init\n")
 	printed, _, _ = strings.Cut(printed, "...")
 	rest := said["init"]
 	for line := range strings.Lines(printed) {
@@ -47,7 +47,7 @@ func TestReadmeShowsTheSample(t *testing.T) {
 		rest = after
 	}
 	for _, command := range []string{"generate ./...", "check ./..."} {
-		if !strings.Contains(steps, "$ go "+command) && !strings.Contains(steps, "$ go tool -modfile=tools.mod idemgen "+command) {
+		if !strings.Contains(steps, "$ go "+command) && !strings.Contains(steps, "$ go tool idemgen "+command) {
 			t.Errorf("README has no %s", command)
 		}
 	}

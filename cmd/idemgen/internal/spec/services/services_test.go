@@ -142,16 +142,16 @@ func TestSpecWithoutGoCodeTakesThePlaceOfTheSample(t *testing.T) {
 func inPlaceOfTheSample(t *testing.T, name, own string) {
 	lines := steps(t, name)
 	want := []string{
-		"cd " + name, "go mod init -modfile=../tools.mod tools", "go get -tool -modfile=../tools.mod github.com/idemgen/idemgen/cmd/idemgen", "go mod tidy", "go test ./...",
-		"rm -r migrations idem.state.yaml handler.go idem_setup_test.go testdata/cases cmd/" + name + "/main.go", "go tool -modfile=../tools.mod idemgen init", "go tool -modfile=../tools.mod idemgen case first",
-		"go tool -modfile=../tools.mod idemgen generate && go test ./...", "go tool -modfile=../tools.mod idemgen dev",
+		"cd " + name, "go get -tool github.com/idemgen/idemgen/cmd/idemgen", "go mod tidy", "go test ./...",
+		"rm -r migrations idem.state.yaml handler.go idem_setup_test.go testdata/cases cmd/" + name + "/main.go", "go tool idemgen init", "go tool idemgen case first",
+		"go tool idemgen generate && go test ./...", "go tool idemgen dev",
 		`for f in migrations/*.sql; do psql "$DATABASE_URL" -v ON_ERROR_STOP=1 -1 -f "$f" || break; done`, "go run ./cmd/" + name,
 	}
 	if !slices.Equal(lines, want) {
 		t.Fatalf("init says\n%s\nnot\n%s", strings.Join(lines, "\n"), strings.Join(want, "\n"))
 	}
 	t.Chdir(name)
-	replaced(t, lines[5], of(name, own))
+	replaced(t, lines[4], of(name, own))
 	if files, _ := filepath.Glob("migrations/*.sql"); len(files) != 3 {
 		t.Errorf("migrations: %q", files)
 	}
@@ -167,7 +167,7 @@ func describedAsItIs(t *testing.T, name string) {
 	db := idemtest.DB(t)
 	idemtest.Exec(t, db, withEnum)
 	lines := steps(t, "--from-db", db.Config().ConnString(), name)
-	if !strings.HasSuffix(strings.Join(lines, "\n"), removes(name)+"\ngo tool -modfile=../tools.mod idemgen init") {
+	if !strings.HasSuffix(strings.Join(lines, "\n"), removes(name)+"\ngo tool idemgen init") {
 		t.Fatalf("init says\n%s", strings.Join(lines, "\n"))
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/idemgen/idemgen/testdata/golden/accepted/devices"
 )
 
-const devicesDir = "../../../../testdata/golden/accepted/devices/"
+const devicesDir = "../../testdata/golden/accepted/devices/"
 
 // A text that Postgres does not read as its column's type costs its own event only, whatever the
 // type and whatever else is in the batch, and the reason names the column, not the text.

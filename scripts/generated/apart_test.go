@@ -56,7 +56,7 @@ ALTER TABLE parents ALTER k TYPE text COLLATE loose`, "family.v1", "parent:b=1 g
 func applied(t *testing.T, db *pgxpool.Pool, sql, topic, log string, single bool) string {
 	t.Helper()
 	emptied(t, db)
-	createTables(t, db, load(t, "../../../../testdata/golden/behaviour/apart/idemgen.yaml"))
+	createTables(t, db, load(t, "../../testdata/golden/behaviour/apart/idemgen.yaml"))
 	idemtest.Exec(t, db, sql)
 	c, err := apart.NewConsumer(db)
 	if err != nil {

@@ -209,7 +209,7 @@ func ownAndApply(t *testing.T, c *idem.Consumer, log *versionLog, entries []entr
 func hasVersions(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
 	emptied(t, db)
-	idemtest.Migrate(t, db, "../../../../testdata/golden/versions/migrations")
+	idemtest.Migrate(t, db, "../../testdata/golden/versions/migrations")
 }
 
 func consumerOf(t *testing.T, db *pgxpool.Pool, v version) *idem.Consumer {

@@ -1,4 +1,4 @@
-// Package generated_test calls generated code: the packages of ../testdata. It is apart from
+// Package generated_test calls generated code: the packages of testdata/golden. It is apart from
 // the tests that render them, so that go test -update works when the two do not fit.
 package generated_test
 

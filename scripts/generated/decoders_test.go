@@ -25,7 +25,7 @@ import (
 
 func decodersSpec(t testing.TB) *model.Service {
 	t.Helper()
-	return resolved(t, "../../../../testdata/golden/behaviour/decoders/idemgen.yaml")
+	return resolved(t, "../../testdata/golden/behaviour/decoders/idemgen.yaml")
 }
 
 // resolved reads the spec at a path.

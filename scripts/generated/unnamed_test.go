@@ -18,7 +18,7 @@ import (
 // The reason of a record whose enum has a number without a name tells the number and the enum. The
 // oracle, which judges cases, says the same. A text that looks like such a reason stays a text.
 func TestReasonsNameTheNumberThatAnEnumLacks(t *testing.T) {
-	const dir = "../../../../testdata/golden/accepted/protobuf_orders"
+	const dir = "../../testdata/golden/accepted/protobuf_orders"
 	text, err := os.ReadFile(filepath.Join(dir, "idemgen.yaml"))
 	if err != nil {
 		t.Fatal(err)

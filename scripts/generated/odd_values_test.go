@@ -30,7 +30,7 @@ import (
 	oddities "github.com/idemgen/idemgen/testdata/golden/accepted/odd_values"
 )
 
-const oddValues = "../../../../testdata/golden/accepted/odd_values"
+const oddValues = "../../testdata/golden/accepted/odd_values"
 
 // schemas is a registry.
 type schemas map[uint32]string

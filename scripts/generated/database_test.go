@@ -17,7 +17,7 @@ import (
 func newDatabase(t *testing.T) *pgxpool.Pool {
 	t.Helper()
 	db := idemtest.DB(t)
-	idemtest.Migrate(t, db, "../../../../templates/sql")
+	idemtest.Migrate(t, db, "../../templates/sql")
 	name := pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()
 	idemtest.Exec(t, db, "ALTER DATABASE "+name+" SET search_path = service, public")
 	return db

@@ -25,7 +25,7 @@ import (
 // one batch and as small ones, what the oracle says they leave one by one; a batch fails
 // only if it holds a record that the database must refuse.
 func TestWavesAgainstOracle(t *testing.T) {
-	s := load(t, "../../../../testdata/golden/behaviour/waves/idemgen.yaml")
+	s := load(t, "../../testdata/golden/behaviour/waves/idemgen.yaml")
 	db := newDatabase(t)
 	emptied(t, db)
 	createTables(t, db, s)

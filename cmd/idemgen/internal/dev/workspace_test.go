@@ -1,0 +1,69 @@
+package dev
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The service of a workspace with vendored dependencies is built and run. A change of another
+// module that it links restarts it; one of a module that it does not link, or of vendored code,
+// does not.
+func TestServiceOfAWorkspace(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.work":                        "go 1.26\n\nuse (\n\t./other\n\t./shared\n\t./shop\n)\n",
+		"other/go.mod":                   "module example.com/other\n\ngo 1.26\n",
+		"other/other.go":                 "package other\n",
+		"shared/go.mod":                  "module example.com/shared\n\ngo 1.26\n",
+		"shared/shared.go":               "package shared\n\nconst Word = \"one\"\n",
+		"copied/go.mod":                  "module example.com/copied\n\ngo 1.26\n",
+		"copied/copied.go":               "package copied\n",
+		"shop/go.mod":                    "module example.com/shop\n\ngo 1.26\n\nrequire example.com/copied v0.0.0\n\nreplace example.com/copied => ../copied\n",
+		"shop/shop.go":                   "package shop\n\nimport _ \"example.com/copied\"\n",
+		"shop/migrations/0001_first.sql": "CREATE TABLE a (id int);\n",
+		"shop/cmd/s/main.go":             strings.NewReplacer(`"VERSION"`, "shared.Word", "import (", "import (\n\t\"example.com/shared\"").Replace(program),
+	} {
+		write(t, filepath.Join(root, name), text)
+	}
+	vendor := exec.CommandContext(t.Context(), "go", "work", "vendor")
+	vendor.Dir = root
+	if out, err := vendor.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Remove(filepath.Join(root, "copied", "copied.go")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	out, ended := &output{}, make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Service{
+			Dir: filepath.Join(root, "shop"),
+			Generate: func(context.Context) (Parts, error) {
+				return Parts{Migrations: filepath.Join(root, "shop", "migrations")}, nil
+			},
+		}, Options{Partitions: 1, Out: out})
+	}()
+	out.says(t, "one true true debug", 1)
+	write(t, filepath.Join(root, "other", "other.go"), "package other\n\nconst Word = \"two\"\n")
+	write(t, filepath.Join(root, "shared", "a", "vendor", "copied.go"), "package copied\n")
+	write(t, filepath.Join(root, "shared", "shared.go"), "package shared\n\nconst Word = \"two\"\n")
+	out.says(t, "two true true debug", 1)
+	if n := strings.Count(out.String(), " changed\n"); n != 1 || !strings.Contains(out.String(), "shared.go changed\n") { // the first by name is told
+		t.Errorf("%d changes were seen, want that of shared.go:\n%s", n, out)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDevOutsideOfAModule(t *testing.T) {
+	err := Run(t.Context(), Service{Dir: t.TempDir()}, Options{})
+	if err == nil || !strings.Contains(err.Error(), "is in no Go module") {
+		t.Errorf("error %v", err)
+	}
+}
