@@ -13,6 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -32,9 +33,9 @@ func crowded(t *testing.T, db *pgxpool.Pool, hook func(context.Context, *pgx.Con
 // bothPartitions assigns two partitions that have no ledger yet.
 func bothPartitions(t *testing.T, sink idem.Sink) []idem.Partition {
 	t.Helper()
-	list := []idem.Partition{first, {Topic: topic, Number: 1}}
+	list := []idem.Partition{rig.First, {Topic: rig.Topic, Number: 1}}
 	for _, p := range list {
-		a := newSource(nil).assignment
+		a := rig.NewSource(nil).Assignment
 		a.Partition = p
 		if _, err := sink.Assigned(t.Context(), a); err != nil {
 			t.Fatal(err)
@@ -46,13 +47,13 @@ func bothPartitions(t *testing.T, sink idem.Sink) []idem.Partition {
 // Partitions that share a connection wait for each other's handlers. That time is none of
 // their own transaction's: each event takes effect, and no handler is called twice.
 func TestWaitForAConnectionCountsForNoRecord(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	const each = 3
-	db := database(t)
+	db := rig.Database(t)
 	var calls atomic.Int32
-	c := service{policy: impatient, edit: func(s *wire.Service) {
+	c := rig.Service{Policy: rig.Impatient, Edit: func(s *wire.Service) {
 		s.Limits.BatchTimeout, s.Limits.EventTimeout = 1800*time.Millisecond, 1700*time.Millisecond // less than two calls take
-	}, handle: func(ctx context.Context, _ idem.Tx, _ int32) error {
+	}, Handle: func(ctx context.Context, _ idem.Tx, _ int32) error {
 		calls.Add(1)
 		select {
 		case <-time.After(time.Second):
@@ -60,75 +61,75 @@ func TestWaitForAConnectionCountsForNoRecord(t *testing.T) {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}}.consumer(t, crowded(t, db, nil))
-	sink := drive(t, c)
+	}}.Consumer(t, crowded(t, db, nil))
+	sink := rig.Drive(t, c)
 	var all sync.WaitGroup
 	for _, p := range bothPartitions(t, sink) {
 		all.Go(func() {
 			for offset := range int64(each) {
-				if err := sink.Deliver(t.Context(), p, recordsOf(p, offset, "call 1")); err != nil {
+				if err := sink.Deliver(t.Context(), p, rig.RecordsOf(p, offset, "call 1")); err != nil {
 					t.Error(err)
 				}
 			}
 		})
 	}
 	all.Wait()
-	want(t, "dead letters", letters(t, db), "")
-	want(t, "calls", int(calls.Load()), 2*each)
-	want(t, "applied", c.Stats().Applied, 2*each)
+	rig.Want(t, "dead letters", rig.Letters(t, db), "")
+	rig.Want(t, "calls", int(calls.Load()), 2*each)
+	rig.Want(t, "applied", c.Stats().Applied, 2*each)
 }
 
 // Who waits for a connection for long is told of, and goes on when there is one.
 func TestWaitForAConnectionIsTold(t *testing.T) {
-	lengthy(t)
-	db := database(t)
-	log, option := logged()
+	rig.Lengthy(t)
+	db := rig.Database(t)
+	log, option := rig.Logged()
 	release := make(chan struct{})
-	c := service{options: []idem.Option{option}, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Options: []idem.Option{option}, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `SELECT 1`)
 		<-release
 		return err
-	}, edit: func(s *wire.Service) {
+	}, Edit: func(s *wire.Service) {
 		s.Limits.BatchTimeout, s.Limits.EventTimeout = 20*time.Second, 15*time.Second
-	}}.consumer(t, crowded(t, db, nil))
-	sink := drive(t, c)
+	}}.Consumer(t, crowded(t, db, nil))
+	sink := rig.Drive(t, c)
 	list := bothPartitions(t, sink)
 	done := make(chan error, len(list))
 	for i, p := range list {
-		go func() { done <- sink.Deliver(t.Context(), p, recordsOf(p, 0, []string{"call 1", "put 2 2"}[i])) }()
+		go func() { done <- sink.Deliver(t.Context(), p, rig.RecordsOf(p, 0, []string{"call 1", "put 2 2"}[i])) }()
 		if i == 0 {
-			within(t, "a transaction of the first", func() bool {
-				return query(t, db, `SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database() AND state = 'idle in transaction'`) == "1"
+			rig.Within(t, "a transaction of the first", func() bool {
+				return rig.Query(t, db, `SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database() AND state = 'idle in transaction'`) == "1"
 			})
 		}
 	}
 	const text = "it waits for a connection: all 1 of this process are in use: raise pool_max_conns"
-	within(t, "Health", func() bool { return tells(c, "test.v1/1: ", text) })
+	rig.Within(t, "Health", func() bool { return rig.Tells(c, "test.v1/1: ", text) })
 	close(release)
 	for range list {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	}
-	want(t, "lines", strings.Count(log.String(), text), 1)
+	rig.Want(t, "lines", strings.Count(log.String(), text), 1)
 	if err := c.Health().Err(); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
-	want(t, "rows", table(t, db), "2=2")
+	rig.Want(t, "rows", rig.Table(t, db), "2=2")
 }
 
 // What the server says while a connection is opened is about no record, whatever its code:
 // nothing of the record was sent.
 func TestErrorOfAConnectIsNoRecordsFault(t *testing.T) {
-	most := int32(impatient.Retries) + 1
+	most := int32(rig.Impatient.Retries) + 1
 	for name, raise := range map[string]string{
 		"cancelled": `RAISE query_canceled`, "of a function": `RAISE 'no'`, "data": `RAISE unique_violation`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			var failing, failed atomic.Int32
-			c := service{policy: impatient}.consumer(t, crowded(t, db, func(ctx context.Context, conn *pgx.Conn) error {
+			c := rig.Service{Policy: rig.Impatient}.Consumer(t, crowded(t, db, func(ctx context.Context, conn *pgx.Conn) error {
 				if failing.Load() == 0 || failed.Load() > most {
 					return nil
 				}
@@ -136,17 +137,17 @@ func TestErrorOfAConnectIsNoRecordsFault(t *testing.T) {
 				_, err := conn.Exec(ctx, `DO $$BEGIN `+raise+`; END$$`)
 				return err
 			}))
-			w := own(t, c)
-			apply(t, w, records(0, "put 1 1"))
+			w := rig.Own(t, c)
+			rig.Apply(t, w, rig.Records(0, "put 1 1"))
 			failing.Store(1)
-			query(t, db, `SELECT count(pg_terminate_backend(pid, 5000))::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
+			rig.Query(t, db, `SELECT count(pg_terminate_backend(pid, 5000))::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
 			time.Sleep(1100 * time.Millisecond) // the pool looks at connections that were idle for a second
-			for end := time.Now().Add(soon); w.Next() == 1 && time.Now().Before(end); {
-				_, _ = w.Apply(t.Context(), records(1, "put 2 2"))
+			for end := time.Now().Add(rig.Soon); w.Next() == 1 && time.Now().Before(end); {
+				_, _ = w.Apply(t.Context(), rig.Records(1, "put 2 2"))
 			}
-			want(t, "failed", failed.Load(), most+1)
-			want(t, "rows", table(t, db), "1=1 2=2")
-			want(t, "dead letters", letters(t, db), "")
+			rig.Want(t, "failed", failed.Load(), most+1)
+			rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
+			rig.Want(t, "dead letters", rig.Letters(t, db), "")
 		})
 	}
 }
@@ -155,7 +156,7 @@ func TestErrorOfAConnectIsNoRecordsFault(t *testing.T) {
 // time, not for ever.
 func TestConnectionThatNeverOpensIsGivenUp(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	var falls atomic.Bool
 	silent := crowded(t, db, func(ctx context.Context, _ *pgx.Conn) error {
 		if !falls.CompareAndSwap(true, false) {
@@ -164,15 +165,15 @@ func TestConnectionThatNeverOpensIsGivenUp(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	})
-	s := service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 2 * time.Second }}
-	w := own(t, s.consumer(t, silent))
-	apply(t, w, records(0, "put 1 1"))
+	s := rig.Service{Edit: func(s *wire.Service) { s.Limits.BatchTimeout = 2 * time.Second }}
+	w := rig.Own(t, s.Consumer(t, silent))
+	rig.Apply(t, w, rig.Records(0, "put 1 1"))
 	falls.Store(true)
 	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for {
-		_, err := w.Apply(ctx, records(1, "put 2 2"))
+		_, err := w.Apply(ctx, rig.Records(1, "put 2 2"))
 		if err == nil {
 			break
 		}
@@ -180,6 +181,6 @@ func TestConnectionThatNeverOpensIsGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want(t, "rows", table(t, db), "1=1 2=2")
-	want(t, "a connection was left in silence", falls.Load(), false)
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
+	rig.Want(t, "a connection was left in silence", falls.Load(), false)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/templates"
 )
 
@@ -59,7 +60,7 @@ CREATE TRIGGER bait BEFORE INSERT ON idem_schema FOR EACH ROW EXECUTE FUNCTION b
 		kind, _, _ := strings.Cut(strings.TrimPrefix(sql, "CREATE "), " ")
 		idemtest.Exec(t, planter, `DROP `+kind+` `+name)
 	}
-	want(t, "called", called(t, db), "")
+	rig.Want(t, "called", called(t, db), "")
 	for range 2 {
 		if err := migrateAs(t, owner); err != nil {
 			t.Error(err)
@@ -81,11 +82,11 @@ CREATE TRIGGER bait BEFORE INSERT ON idem_schema FOR EACH ROW EXECUTE FUNCTION b
 // guarantee rests on.
 func TestAdoptedTablesAreRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	role, planter := stranger(t, db, "planter")
 	refused := func(text string) {
 		t.Helper()
-		if _, err := (service{}).consumer(t, db).Own(t.Context(), topic, 0, 0); err == nil || !strings.Contains(err.Error(), text) {
+		if _, err := (rig.Service{}).Consumer(t, db).Own(t.Context(), rig.Topic, 0, 0); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("got %v, want %q", err, text)
 		}
 	}
@@ -102,7 +103,7 @@ func TestAdoptedTablesAreRefusedAtTheStart(t *testing.T) {
 	idemtest.Exec(t, planter, `CREATE FUNCTION bait() RETURNS text LANGUAGE sql AS $$ INSERT INTO public.called VALUES ('view', current_user); SELECT 'core'::text $$;
 CREATE VIEW idem_schema AS SELECT bait() AS part, 1 AS version; GRANT ALL ON idem_schema TO PUBLIC`)
 	refused("idem_schema belongs to role " + role)
-	want(t, "called", called(t, db), "")
+	rig.Want(t, "called", called(t, db), "")
 	idemtest.Exec(t, db, `DROP VIEW idem_schema; ALTER TABLE kept RENAME TO idem_schema`)
 	idemtest.Exec(t, db, `SELECT idem_keys_prepare()`)
 	for _, c := range []struct{ drop, undo, text string }{
@@ -119,5 +120,5 @@ CREATE VIEW idem_schema AS SELECT bait() AS part, 1 AS version; GRANT ALL ON ide
 		refused(c.text)
 		idemtest.Exec(t, db, c.undo)
 	}
-	own(t, service{}.consumer(t, db))
+	rig.Own(t, rig.Service{}.Consumer(t, db))
 }

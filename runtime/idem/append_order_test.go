@@ -11,15 +11,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // Planted bug: append sent last. An old owner must be refused before it waits for any row.
 func TestOldOwnerIsRefusedBeforeItWaitsForARow(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	old := own(t, service{}.consumer(t, db))
-	apply(t, old, records(0, "put 1 1"))
-	own(t, service{}.consumer(t, db))
+	db := rig.Database(t)
+	old := rig.Own(t, rig.Service{}.Consumer(t, db))
+	rig.Apply(t, old, rig.Records(0, "put 1 1"))
+	rig.Own(t, rig.Service{}.Consumer(t, db))
 	tx, err := db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -32,12 +33,12 @@ func TestOldOwnerIsRefusedBeforeItWaitsForARow(t *testing.T) {
 	defer cancel()
 	refused := make(chan error, 1)
 	go func() {
-		_, err := old.Apply(ctx, records(1, "put 1 3"))
+		_, err := old.Apply(ctx, rig.Records(1, "put 1 3"))
 		refused <- err
 	}()
 	select {
 	case err := <-refused:
-		wantError[*idem.FencedError](t, err)
+		rig.WantError[*idem.FencedError](t, err)
 	case <-ctx.Done():
 		t.Error("the old owner waits for a row that another transaction holds")
 	}
@@ -46,13 +47,13 @@ func TestOldOwnerIsRefusedBeforeItWaitsForARow(t *testing.T) {
 // Planted bugs: a dead letter, or a write, in a transaction of its own.
 func TestRefusedOwnerLeavesNoDeadLetter(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	old := own(t, service{}.consumer(t, db))
-	own(t, service{}.consumer(t, db))
-	_, err := old.Apply(t.Context(), records(0, "nonsense x", "put 1 1"))
-	wantError[*idem.FencedError](t, err)
-	want(t, "dead letters", letters(t, db), "")
-	want(t, "rows", table(t, db), "")
+	db := rig.Database(t)
+	old := rig.Own(t, rig.Service{}.Consumer(t, db))
+	rig.Own(t, rig.Service{}.Consumer(t, db))
+	_, err := old.Apply(t.Context(), rig.Records(0, "nonsense x", "put 1 1"))
+	rig.WantError[*idem.FencedError](t, err)
+	rig.Want(t, "dead letters", rig.Letters(t, db), "")
+	rig.Want(t, "rows", rig.Table(t, db), "")
 }
 
 // Planted bug: one token for all attempts of a writer. The batch fails as a whole, then its
@@ -60,25 +61,25 @@ func TestRefusedOwnerLeavesNoDeadLetter(t *testing.T) {
 // tells that the row is that of the last attempt, which covers one record and not three.
 func TestTokenTellsWhichAttemptCommitted(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, service{}.consumer(t, db))
-	msgs := records(0, "a: put 1 5000", "b: put 2 2", "c: put 3 3")
-	if _, err := w.Apply(fault.With(t.Context(), lose(fault.Reply)), msgs); err == nil {
+	db := rig.Database(t)
+	w := rig.Own(t, rig.Service{}.Consumer(t, db))
+	msgs := rig.Records(0, "a: put 1 5000", "b: put 2 2", "c: put 3 3")
+	if _, err := w.Apply(fault.With(t.Context(), rig.Lose(fault.Reply)), msgs); err == nil {
 		t.Fatal("the reply was not lost")
 	}
-	want(t, "settled", apply(t, w, msgs), idem.Result{Applied: 2, Dead: 1})
-	want(t, "rows", table(t, db), "2=2 3=3")
-	want(t, "dead letters", letters(t, db), "0 database")
+	rig.Want(t, "settled", rig.Apply(t, w, msgs), idem.Result{Applied: 2, Dead: 1})
+	rig.Want(t, "rows", rig.Table(t, db), "2=2 3=3")
+	rig.Want(t, "dead letters", rig.Letters(t, db), "0 database")
 }
 
 // Planted bug: keys unsorted. Partitions that claim the same keys in opposite order must
 // wait for each other in one direction only.
 func TestClaimsOfTheSameKeysDoNotDeadlock(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
 	const partitions, rounds, keys = 2, 4, 20
-	writers := []*idem.Writer{own(t, c), ownPartition(t, c, 1)}
+	writers := []*rig.Writer{rig.Own(t, c), rig.OwnPartition(t, c, 1)}
 	// Slow claims overlap for sure: they begin together.
 	idemtest.Exec(t, db, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.01); RETURN NEW; END $$;
 CREATE TRIGGER slow BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION slow()`)
@@ -96,7 +97,7 @@ CREATE TRIGGER slow BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION s
 				slices.Reverse(texts)
 			}
 			go func() {
-				_, err := w.Apply(once(ctx, fault.BeforeClaim, func() { met.Done(); met.Wait() }), records(int64(r*keys), texts...))
+				_, err := w.Apply(rig.Once(ctx, fault.BeforeClaim, func() { met.Done(); met.Wait() }), rig.Records(int64(r*keys), texts...))
 				errs <- err
 			}()
 		}
@@ -109,14 +110,14 @@ CREATE TRIGGER slow BEFORE INSERT ON idem_keys_1 FOR EACH ROW EXECUTE FUNCTION s
 			return
 		}
 	}
-	want(t, "keys", query(t, db, `SELECT count(*)::text FROM idem_keys`), fmt.Sprint(rounds*keys))
+	rig.Want(t, "keys", rig.Query(t, db, `SELECT count(*)::text FROM idem_keys`), fmt.Sprint(rounds*keys))
 }
 
 // Planted bug: genesis not tied to making the stream row. A first owner that was stopped in
 // its genesis wakes after the chain went on and lost its first rows to retention.
 func TestLateGenesisStartsNoSecondChain(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (1, 'test', gen_random_uuid(), '1 hour');
 CREATE TABLE idem_keys_1 PARTITION OF idem_keys (PRIMARY KEY (key)) FOR VALUES IN (1)`)
 	tx, err := db.Begin(t.Context())
@@ -127,13 +128,13 @@ CREATE TABLE idem_keys_1 PARTITION OF idem_keys (PRIMARY KEY (key)) FOR VALUES I
 	if _, err := tx.Exec(t.Context(), `WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition)
 	VALUES ('test', $1, '00000000-0000-0000-0000-000000000000', 0) RETURNING stream)
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq)
-SELECT stream, 7, gen_random_uuid(), 70, 77, 'b', -1, 1, 1, 0 FROM s`, topic); err != nil {
+SELECT stream, 7, gen_random_uuid(), 70, 77, 'b', -1, 1, 1, 0 FROM s`, rig.Topic); err != nil {
 		t.Fatal(err)
 	}
 	late := make(chan int64, 1)
-	c := service{}.consumer(t, db)
+	c := rig.Service{}.Consumer(t, db)
 	go func() {
-		w, err := c.Own(context.Background(), topic, 0, 0) // waits for the stream's identity
+		w, err := c.Own(context.Background(), rig.Topic, 0, 0) // waits for the stream's identity
 		if err != nil {
 			t.Error(err)
 			late <- -1
@@ -141,7 +142,7 @@ SELECT stream, 7, gen_random_uuid(), 70, 77, 'b', -1, 1, 1, 0 FROM s`, topic); e
 		}
 		late <- w.Next()
 	}()
-	for deadline := time.Now().Add(10 * time.Second); query(t, db, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0"; {
+	for deadline := time.Now().Add(10 * time.Second); rig.Query(t, db, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0"; {
 		if time.Now().After(deadline) {
 			t.Fatal("the late genesis does not wait")
 		}
@@ -150,6 +151,6 @@ SELECT stream, 7, gen_random_uuid(), 70, 77, 'b', -1, 1, 1, 0 FROM s`, topic); e
 	if err := tx.Commit(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "position", <-late, 77)
-	want(t, "rows at seq 0", query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE seq = 0`), "0")
+	rig.Want(t, "position", <-late, 77)
+	rig.Want(t, "rows at seq 0", rig.Query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE seq = 0`), "0")
 }

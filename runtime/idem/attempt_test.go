@@ -6,6 +6,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // Bugs: one token for all attempts; own token found, the latest attempt's
@@ -25,29 +26,29 @@ func TestAttemptThatCommittedIsAdopted(t *testing.T) {
 			"the second": {false, "0-0g 0-0f 0-1b 1-2b", idem.Result{Duplicates: 2, Applied: 1}},
 		} {
 			t.Run(kind+", "+name, func(t *testing.T) {
-				db := database(t)
+				db := rig.Database(t)
 				l := &line{sent: []byte("_append\x00"), early: true}
-				w := own(t, inChain(time.Hour).consumer(t, l.through(t, db)))
+				w := rig.Own(t, rig.InChain(time.Hour).Consumer(t, l.through(t, db)))
 				attempt := func(n int, commits bool) {
 					t.Helper()
 					ctx := t.Context()
 					if commits {
-						ctx = fault.With(ctx, lose(fault.Reply))
+						ctx = fault.With(ctx, rig.Lose(fault.Reply))
 					} else {
 						l.armed.Store(true)
 					}
-					if _, err := w.Apply(ctx, records(0, texts[:n]...)); err == nil {
+					if _, err := w.Apply(ctx, rig.Records(0, texts[:n]...)); err == nil {
 						t.Fatal("the reply was not lost")
 					}
 				}
 				attempt(3, test.first)
 				attempt(1, !test.first)
-				apply(t, w, records(0, texts[:2]...))
-				want(t, "chain", query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), test.chain)
-				if copies := apply(t, w, records(w.Next(), texts...)); kind != "without keys" {
-					want(t, "copies", copies, test.again)
+				rig.Apply(t, w, rig.Records(0, texts[:2]...))
+				rig.Want(t, "chain", rig.Query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), test.chain)
+				if copies := rig.Apply(t, w, rig.Records(w.Next(), texts...)); kind != "without keys" {
+					rig.Want(t, "copies", copies, test.again)
 				}
-				want(t, "rows", table(t, db), "1=1 2=2 3=3")
+				rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3")
 			})
 		}
 	}

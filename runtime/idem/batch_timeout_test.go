@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -23,9 +24,9 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			trigger(t, db, `IF NEW.id = 9 THEN PERFORM pg_sleep(60); END IF`)
-			c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 1500 * time.Millisecond }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			db := rig.Database(t)
+			rig.Trigger(t, db, `IF NEW.id = 9 THEN PERFORM pg_sleep(60); END IF`)
+			c := rig.Service{Policy: rig.Impatient, Edit: func(s *wire.Service) { s.Limits.BatchTimeout = 1500 * time.Millisecond }, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if row == 8 {
 					_, err := tx.Exec(ctx, `SELECT 1`)
 					<-ctx.Done()
@@ -37,9 +38,9 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 				}
 				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 				return err
-			}}.consumer(t, db)
-			sink := drive(t, c)
-			assign(t, sink, 0)
+			}}.Consumer(t, db)
+			sink := rig.Drive(t, c)
+			rig.Assign(t, sink, 0)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			most, done := make(chan int, 1), make(chan struct{})
@@ -52,18 +53,18 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 						return
 					default:
 					}
-					at, _ := strconv.Atoi(query(t, db, `SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database() AND state <> 'idle'`))
+					at, _ := strconv.Atoi(rig.Query(t, db, `SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database() AND state <> 'idle'`))
 					n = max(n, at)
 				}
 			}()
-			err := sink.Deliver(ctx, first, records(0, "put 1 1", test.bad, "put 2 2"))
+			err := sink.Deliver(ctx, rig.First, rig.Records(0, "put 1 1", test.bad, "put 2 2"))
 			close(done)
 			if err != nil {
 				t.Error(err)
 			}
-			want(t, "backends in a transaction at once", <-most, 1)
-			want(t, "rows", table(t, db), "1=1 2=2")
-			want(t, "dead letters", letters(t, db), "1 "+test.class)
+			rig.Want(t, "backends in a transaction at once", <-most, 1)
+			rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
+			rig.Want(t, "dead letters", rig.Letters(t, db), "1 "+test.class)
 		})
 	}
 }

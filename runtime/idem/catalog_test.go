@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -33,7 +34,7 @@ func encoded(t *testing.T, encoding string) *pgxpool.Pool {
 		t.Fatal(err)
 	}
 	t.Cleanup(other.Close)
-	migrate(t, other)
+	rig.Migrate(t, other)
 	return other
 }
 
@@ -43,13 +44,13 @@ func TestOtherEncodingsAreRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	for _, encoding := range []string{"LATIN1", "SQL_ASCII"} {
 		t.Run(encoding, func(t *testing.T) {
-			err := service{}.consumer(t, encoded(t, encoding)).Run(t.Context(), newSource(nil))
+			err := rig.Service{}.Consumer(t, encoded(t, encoding)).Run(t.Context(), rig.NewSource(nil))
 			if err == nil || !strings.Contains(err.Error(), "encoding is "+encoding) || !strings.Contains(err.Error(), "ENCODING 'UTF8'") {
 				t.Errorf("got %v", err)
 			}
 		})
 	}
-	apply(t, own(t, service{}.consumer(t, encoded(t, "UTF8"))), records(0, "put 1 1"))
+	rig.Apply(t, rig.Own(t, rig.Service{}.Consumer(t, encoded(t, "UTF8"))), rig.Records(0, "put 1 1"))
 }
 
 func withTable(table wire.Table) func(*wire.Service) {
@@ -59,15 +60,15 @@ func withTable(table wire.Table) func(*wire.Service) {
 // An unlogged table loses rows after the position in a crash: start is refused.
 func TestUnloggedTablesAreRefused(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t SET UNLOGGED`)
 	plain := wire.Table{Name: "t", Unique: [][]string{{"id"}}}
-	err := service{edit: withTable(plain)}.consumer(t, db).Run(t.Context(), newSource(nil))
+	err := rig.Service{Edit: withTable(plain)}.Consumer(t, db).Run(t.Context(), rig.NewSource(nil))
 	if err == nil || !strings.Contains(err.Error(), "table public.t is unlogged") {
 		t.Errorf("got %v", err)
 	}
 	idemtest.Exec(t, db, `ALTER TABLE t SET LOGGED; ALTER TABLE idem_dead_letter SET UNLOGGED`)
-	if _, err := (service{edit: withTable(plain)}).consumer(t, db).Own(t.Context(), topic, 1, 0); err == nil || !strings.Contains(err.Error(), "the runtime's table public.idem_dead_letter is unlogged") {
+	if _, err := (rig.Service{Edit: withTable(plain)}).Consumer(t, db).Own(t.Context(), rig.Topic, 1, 0); err == nil || !strings.Contains(err.Error(), "the runtime's table public.idem_dead_letter is unlogged") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -76,15 +77,15 @@ func TestUnloggedTablesAreRefused(t *testing.T) {
 // the spec and for one of the runtime. Here its list is made by hand.
 func TestTablesOfCitusAreRefused(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	const list = `SET LOCAL allow_system_table_mods = on; CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY)`
 	idemtest.Exec(t, db, list)
-	consumer := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}})}.consumer(t, db)
-	apply(t, own(t, consumer), records(0, "put 1 1"))
+	consumer := rig.Service{Edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}})}.Consumer(t, db)
+	rig.Apply(t, rig.Own(t, consumer), rig.Records(0, "put 1 1"))
 	consumer.Close() // the next use opens connections again
 	for table, want := range map[string]string{"t": "table public.t is a table of Citus", "idem_ledger": "the runtime's table public.idem_ledger is a table of Citus"} {
 		idemtest.Exec(t, db, `DELETE FROM pg_catalog.pg_dist_partition; INSERT INTO pg_catalog.pg_dist_partition VALUES ('`+table+`')`)
-		err := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}})}.consumer(t, db).Run(t.Context(), newSource(nil))
+		err := rig.Service{Edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}})}.Consumer(t, db).Run(t.Context(), rig.NewSource(nil))
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "SELECT undistribute_table('public."+table+"')") {
 			t.Errorf("%s: got %v", table, err)
 		}
@@ -94,23 +95,23 @@ func TestTablesOfCitusAreRefused(t *testing.T) {
 // What was found is told once, and again when it is another.
 func TestFindingsAreToldOnce(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `CREATE TABLE p (id integer PRIMARY KEY); ALTER TABLE t ADD CONSTRAINT late FOREIGN KEY (id) REFERENCES p DEFERRABLE INITIALLY DEFERRED`)
 	var log bytes.Buffer
-	c := service{edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}}), options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}}.consumer(t, db)
-	own(t, c)
+	c := rig.Service{Edit: withTable(wire.Table{Name: "t", Unique: [][]string{{"id"}}}), Options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}}.Consumer(t, db)
+	rig.Own(t, c)
 	c.Close() // the next use opens connections again
 	idemtest.Exec(t, db, `INSERT INTO p SELECT generate_series(1, 9)`)
-	w := own(t, c)
+	w := rig.Own(t, c)
 	for text, n := range map[string]int{"constraint late is checked": 1, "kept apart": 1, `because="check constraint t_v_check"`: 1} {
 		if got := strings.Count(log.String(), text); got != n {
 			t.Errorf("%q is said %d times, want %d: %s", text, got, n, log.String())
 		}
 	}
-	trigger(t, db, `NULL`)
+	rig.Trigger(t, db, `NULL`)
 	time.Sleep(time.Second) // connections that are opened within one share an answer
 	c.Close()
-	apply(t, w, records(0, "put 1 1"))
+	rig.Apply(t, w, rig.Records(0, "put 1 1"))
 	if !strings.Contains(log.String(), "apart=records") {
 		t.Errorf("a new trigger was not noticed: %s", log.String())
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -20,9 +21,9 @@ var quiet = idem.WithLogger(slog.New(slog.DiscardHandler))
 // a part.
 func BenchmarkLoad(b *testing.B) {
 	const keys, perRow = 1_000_000, 500
-	db := database(b)
-	c := inChain(24*time.Hour, quiet).consumer(b, db)
-	own(b, c)
+	db := rig.Database(b)
+	c := rig.InChain(24*time.Hour, quiet).Consumer(b, db)
+	rig.Own(b, c)
 	idemtest.Exec(b, db, fmt.Sprintf(`
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at, keys)
 SELECT 1, n + 1, gen_random_uuid(), (n - 1) * %[1]d, n * %[1]d, 'b', -1, 1, 1, 0, clock_timestamp() - (%[2]d - n) * interval '20 hours' / %[2]d,
@@ -31,7 +32,7 @@ FROM generate_series(1, %[2]d) n`, perRow, keys/perRow))
 	idemtest.Exec(b, db, `VACUUM ANALYZE idem_ledger`)
 	b.Run("keyset", func(b *testing.B) {
 		for range b.N {
-			w := own(b, c)
+			w := rig.Own(b, c)
 			if w.Keys() != keys {
 				b.Fatalf("%d keys", w.Keys())
 			}
@@ -67,9 +68,9 @@ FROM generate_series(1, %[2]d) n`, perRow, keys/perRow))
 func BenchmarkBatch(b *testing.B) {
 	for _, identity := range []struct{ name, prefix string }{{"offset", ""}, {"chain", "@%d: "}, {"anywhere", "%d: "}} {
 		b.Run(identity.name, func(b *testing.B) {
-			db := database(b)
-			both := service{options: []idem.Option{quiet}, edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
-			w := own(b, both.consumer(b, db))
+			db := rig.Database(b)
+			both := rig.Service{Options: []idem.Option{quiet}, Edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
+			w := rig.Own(b, both.Consumer(b, db))
 			const size = 500
 			texts := make([]string, size)
 			for range b.N {
@@ -80,9 +81,9 @@ func BenchmarkBatch(b *testing.B) {
 						texts[i] = fmt.Sprintf(identity.prefix, w.Next()+int64(i)) + texts[i]
 					}
 				}
-				msgs := records(w.Next(), texts...)
+				msgs := rig.Records(w.Next(), texts...)
 				b.StartTimer()
-				if res := apply(b, w, msgs); res.Applied != size {
+				if res := rig.Apply(b, w, msgs); res.Applied != size {
 					b.Fatalf("%+v", res)
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // chainRow is a row of the chain, as a reader without any cleverness sees it.
@@ -50,13 +51,13 @@ func chainRows(t *testing.T, db *pgxpool.Pool) map[int64]chainRow {
 
 // checkMemory compares a writer's memory with a map made of the rows of the chain from the
 // window up to the writer's tail. It reports false if that tail is gone.
-func checkMemory(t *testing.T, chain map[int64]chainRow, w *idem.Writer) bool {
+func checkMemory(t *testing.T, chain map[int64]chainRow, w *rig.Writer) bool {
 	t.Helper()
 	token, window, tail := w.Tail()
 	if chain[tail].token != token {
 		return false
 	}
-	want(t, "window of the tail", window, chain[tail].window)
+	rig.Want(t, "window of the tail", window, chain[tail].window)
 	naive := map[idem.Key]uint32{}
 	for seq := window; seq <= tail; seq++ {
 		for key, print := range chain[seq].keys {
@@ -68,7 +69,7 @@ func checkMemory(t *testing.T, chain map[int64]chainRow, w *idem.Writer) bool {
 			t.Errorf("tail %d, window %d: a key of the chain is %v %d in memory, want %d", tail, window, ok, got, print)
 		}
 	}
-	want(t, "keys in memory", w.Keys(), len(naive))
+	rig.Want(t, "keys in memory", w.Keys(), len(naive))
 	return true
 }
 
@@ -91,10 +92,10 @@ type history struct {
 	t     *testing.T
 	rnd   *rand.Rand
 	db    *pgxpool.Pool
-	clock *clocks
-	live  *idem.Writer
-	old   *idem.Writer // another took over from it; nil if there is none
-	stale bool         // a failover took rows that live remembers
+	clock *rig.Clocks
+	live  *rig.Writer
+	old   *rig.Writer // another took over from it; nil if there is none
+	stale bool        // a failover took rows that live remembers
 }
 
 func (h *history) log(from int64, n int) []idem.Message {
@@ -111,7 +112,7 @@ func (h *history) log(from int64, n int) []idem.Message {
 		}
 		texts = append(texts, fmt.Sprintf("@%d: %s %d %d", k, verb, k, v))
 	}
-	return records(from, texts...)
+	return rig.Records(from, texts...)
 }
 
 // step does one thing, and reports what.
@@ -122,7 +123,7 @@ func (h *history) step() string {
 		return "taken over"
 	case 1:
 		d := time.Duration(h.rnd.IntN(40)) * time.Minute
-		h.clock.pass(h.t, d)
+		h.clock.Pass(h.t, d)
 		return fmt.Sprintf("%v passed", d)
 	case 2:
 		_, _, tail := h.live.Tail()
@@ -132,7 +133,7 @@ func (h *history) step() string {
 	case 3:
 		if h.old != nil {
 			_, err := h.old.Apply(h.t.Context(), h.log(h.old.Next(), 3))
-			wantError[*idem.FencedError](h.t, err)
+			rig.WantError[*idem.FencedError](h.t, err)
 		}
 		return "an old owner woke up"
 	}
@@ -141,7 +142,7 @@ func (h *history) step() string {
 
 func (h *history) takeOver() {
 	h.old = h.live
-	h.live = own(h.t, inChain(2*time.Hour, idem.WithClock(h.clock.now)).consumer(h.t, h.db))
+	h.live = rig.Own(h.t, rig.InChain(2*time.Hour, rig.WithClock(h.clock.Now)).Consumer(h.t, h.db))
 	h.stale = false
 }
 
@@ -149,7 +150,7 @@ func (h *history) takeOver() {
 func (h *history) batch() string {
 	ctx := fault.With(h.t.Context(), func(string) error {
 		if h.rnd.IntN(8) == 0 {
-			return errLost
+			return rig.ErrLost
 		}
 		return nil
 	})
@@ -169,15 +170,15 @@ func (h *history) batch() string {
 // Batches, refused records, lost replies, halves, fences, owners that come and go, failovers
 // that cut the chain, windows that pass.
 func TestMemoryIsAFunctionOfTheChain(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			if seed > 1 {
 				longtest.Skip(t)
 			}
 			t.Parallel()
-			db := database(t)
-			h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), db: db, clock: fakeClocks(t, db)}
+			db := rig.Database(t)
+			h := &history{t: t, rnd: rand.New(rand.NewPCG(seed, 1)), db: db, clock: rig.FakeClocks(t, db)}
 			h.takeOver()
 			var done []string
 			compared := 0

@@ -3,7 +3,6 @@ package idem_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // line cuts the connections of a pool at the moment that decides.
@@ -48,8 +48,6 @@ type cutConn struct {
 	fatal atomic.Bool
 }
 
-var errCut = errors.New("the line was cut")
-
 func (c *cutConn) Write(b []byte) (int, error) {
 	l := c.line
 	if !l.armed.Load() || !bytes.Contains(b, l.sent) {
@@ -58,7 +56,7 @@ func (c *cutConn) Write(b []byte) (int, error) {
 	l.armed.Store(false)
 	if l.early {
 		c.Conn.Close()
-		return 0, errCut
+		return 0, rig.ErrCut
 	}
 	c.fatal.Store(true) // before it is sent: pgx may read already
 	n, err := c.Conn.Write(b)
@@ -74,14 +72,14 @@ func (c *cutConn) Read(b []byte) (int, error) {
 		return n, err
 	}
 	c.Conn.Close() // the answer has come, and nobody hears it
-	return 0, errCut
+	return 0, rig.ErrCut
 }
 
 // Whatever becomes of a connection, and whenever: the batch takes effect once, and is
 // counted once. Bug: what is in doubt is read and, if it is not there yet,
 // taken as rolled back.
 func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	appended, commit := []byte("_append\x00"), []byte("COMMIT")
 	for name, test := range map[string]struct {
 		line  *line
@@ -97,12 +95,12 @@ func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
 		"what is queued does not arrive":                 {line: &line{sent: commit, early: true}, batch: []string{"put 1 1", "call -2"}, calls: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
+			db := rig.Database(t)
 			if test.setup != "" {
 				idemtest.Exec(t, db, test.setup)
 			}
 			var calls atomic.Int64
-			c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				calls.Add(1)
 				if row < 0 {
 					tx.Queue(`INSERT INTO t VALUES ($1, $1)`, -row)
@@ -110,19 +108,19 @@ func TestDoubtIsSettledByAppendingAgain(t *testing.T) {
 				}
 				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, $1)`, row)
 				return err
-			}}.consumer(t, test.line.through(t, db))
-			sink := drive(t, c)
-			assign(t, sink, 0)
-			deliver(t, sink, records(0, "call -9")) // its text is prepared on its first use
+			}}.Consumer(t, test.line.through(t, db))
+			sink := rig.Drive(t, c)
+			rig.Assign(t, sink, 0)
+			rig.Deliver(t, sink, rig.Records(0, "call -9")) // its text is prepared on its first use
 			calls.Store(0)
 			test.line.armed.Store(true)
-			deliver(t, sink, records(1, test.batch...))
-			want(t, "the line was cut", test.line.armed.Load(), false)
-			deliver(t, sink, records(3, "put 3 3"))
-			want(t, "rows", table(t, db), "1=1 2=2 3=3 9=9")
-			want(t, "calls", calls.Load(), test.calls)
-			want(t, "applied", c.Stats().Applied, 4)
-			want(t, "chain", query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), "0-0g 0-0f 0-1b 1-3b 3-4b")
+			rig.Deliver(t, sink, rig.Records(1, test.batch...))
+			rig.Want(t, "the line was cut", test.line.armed.Load(), false)
+			rig.Deliver(t, sink, rig.Records(3, "put 3 3"))
+			rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3 9=9")
+			rig.Want(t, "calls", calls.Load(), test.calls)
+			rig.Want(t, "applied", c.Stats().Applied, 4)
+			rig.Want(t, "chain", rig.Query(t, db, `SELECT string_agg(prev || '-' || next || kind::text, ' ' ORDER BY seq) FROM idem_ledger`), "0-0g 0-0f 0-1b 1-3b 3-4b")
 		})
 	}
 }

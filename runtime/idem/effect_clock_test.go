@@ -5,20 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// database sets the database's clock alone.
-func (c *clocks) database(t *testing.T, ahead time.Duration) {
-	t.Helper()
-	idemtest.Exec(t, c.db, `UPDATE fake.clock SET ahead = $1`, ahead)
-}
-
 // eachOutcome runs a test for both values of if_interrupted.
 func eachOutcome(t *testing.T, name string, test func(t *testing.T, terms wire.EffectTerms)) {
-	for what, terms := range map[string]wire.EffectTerms{"retry": terms, "dead_letter": interrupts} {
+	for what, terms := range map[string]wire.EffectTerms{"retry": rig.Terms, "dead_letter": rig.Interrupts} {
 		t.Run(name+", "+what, func(t *testing.T) {
 			t.Parallel()
 			test(t, terms)
@@ -38,19 +32,19 @@ func TestLeaseOfADeadHolderEndsWhateverTheClock(t *testing.T) {
 		"the clock went a day ahead": {0, 24 * time.Hour},
 	} {
 		eachOutcome(t, name, func(t *testing.T, terms wire.EffectTerms) {
-			db := database(t)
-			clock := fakeClocks(t, db)
-			clock.database(t, ahead.held)
-			var p provider
-			s := p.service(terms)
-			if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(fault.AfterCall)), records(0, "a: effect 1")); err == nil {
+			db := rig.Database(t)
+			clock := rig.FakeClocks(t, db)
+			clock.Database(t, ahead.held)
+			var p rig.Provider
+			s := p.Service(terms)
+			if _, err := rig.Own(t, s.Consumer(t, db)).Apply(fault.With(t.Context(), rig.Lose(fault.AfterCall)), rig.Records(0, "a: effect 1")); err == nil {
 				t.Fatal("no crash")
 			}
-			clock.database(t, ahead.then)
-			w, asked := own(t, s.consumer(t, db)), time.Now()
+			clock.Database(t, ahead.then)
+			w, asked := rig.Own(t, s.Consumer(t, db)), time.Now()
 			ctx, cancel := context.WithTimeout(t.Context(), terms.Term()+15*time.Second)
 			defer cancel()
-			if _, err := w.Apply(ctx, records(0, "a: effect 1")); err != nil {
+			if _, err := w.Apply(ctx, rig.Records(0, "a: effect 1")); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(asked); took < terms.Term() {
@@ -60,8 +54,8 @@ func TestLeaseOfADeadHolderEndsWhateverTheClock(t *testing.T) {
 			if terms.Interrupts {
 				calls, letter = 1, "0 interrupted"
 			}
-			want(t, "calls", p.count(1), calls)
-			want(t, "dead letters", letters(t, db), letter)
+			rig.Want(t, "calls", p.Count(1), calls)
+			rig.Want(t, "dead letters", rig.Letters(t, db), letter)
 		})
 	}
 }
@@ -75,47 +69,47 @@ func TestLiveHolderKeepsItsLeaseWhateverTheClock(t *testing.T) {
 		"behind when it was extended":    {0, -time.Hour, 0},
 	} {
 		eachOutcome(t, name, func(t *testing.T, terms wire.EffectTerms) {
-			db := database(t)
-			clock := fakeClocks(t, db)
-			clock.database(t, ahead.acquired)
+			db := rig.Database(t)
+			clock := rig.FakeClocks(t, db)
+			clock.Database(t, ahead.acquired)
 			terms.Lease = 6 * time.Second
 			called, goOn := make(chan struct{}), make(chan struct{})
-			p := provider{call: func(context.Context, int32, int) error {
+			p := rig.Provider{Call: func(context.Context, int32, int) error {
 				close(called)
 				<-goOn
 				return nil
 			}}
-			s := p.service(terms)
-			first, ended := own(t, s.consumer(t, db)), make(chan error, 1)
+			s := p.Service(terms)
+			first, ended := rig.Own(t, s.Consumer(t, db)), make(chan error, 1)
 			go func() {
-				_, err := first.Apply(context.WithoutCancel(t.Context()), records(0, "a: effect 1"))
+				_, err := first.Apply(context.WithoutCancel(t.Context()), rig.Records(0, "a: effect 1"))
 				ended <- err
 			}()
 			<-called
 			if ahead.extended != 0 {
-				clock.database(t, ahead.extended)
-				at := query(t, db, `SELECT expires_at::text FROM idem_lease`)
-				within(t, "a heartbeat", func() bool { return query(t, db, `SELECT expires_at::text FROM idem_lease`) != at })
+				clock.Database(t, ahead.extended)
+				at := rig.Query(t, db, `SELECT expires_at::text FROM idem_lease`)
+				rig.Within(t, "a heartbeat", func() bool { return rig.Query(t, db, `SELECT expires_at::text FROM idem_lease`) != at })
 			}
-			c := s.consumer(t, db)
-			second, applied := own(t, c), make(chan error, 1)
-			clock.database(t, ahead.asked)
+			c := s.Consumer(t, db)
+			second, applied := rig.Own(t, c), make(chan error, 1)
+			clock.Database(t, ahead.asked)
 			go func() {
-				_, err := second.Apply(t.Context(), records(0, "a: effect 1"))
+				_, err := second.Apply(t.Context(), rig.Records(0, "a: effect 1"))
 				applied <- err
 			}()
-			within(t, "another one asks", func() bool { return c.Stats().Calls.Waiting == 1 })
+			rig.Within(t, "another one asks", func() bool { return c.Stats().Calls.Waiting == 1 })
 			time.Sleep(600 * time.Millisecond) // it asks at least twice, before the next heartbeat
-			want(t, "leases while it calls", query(t, db, `SELECT string_agg(state::text || ' ' || attempts, ', ') FROM idem_lease`), "p 1")
-			clock.database(t, 0)
+			rig.Want(t, "leases while it calls", rig.Query(t, db, `SELECT string_agg(state::text || ' ' || attempts, ', ') FROM idem_lease`), "p 1")
+			clock.Database(t, 0)
 			close(goOn)
 			if err := <-applied; err != nil {
 				t.Fatal(err)
 			}
 			<-ended // fenced
-			want(t, "calls", p.count(1), 1)
-			want(t, "dead letters", letters(t, db), "")
-			want(t, "rows", table(t, db), "1=1")
+			rig.Want(t, "calls", p.Count(1), 1)
+			rig.Want(t, "dead letters", rig.Letters(t, db), "")
+			rig.Want(t, "rows", rig.Table(t, db), "1=1")
 		})
 	}
 }

@@ -10,16 +10,17 @@ import (
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
-type endedCalls struct{ *heard }
+type endedCalls struct{ *rig.Heard }
 
 func (h endedCalls) OnCall(_ context.Context, p idem.Partition, c hook.Ended) {
 	took := ""
 	if c.Took <= 0 {
 		took = " in no time"
 	}
-	h.add("%s/%d %d %s %d %s%s", p.Topic, p.Number, c.Offset, c.Event, c.Attempt, c.Outcome, took)
+	h.Add("%s/%d %d %s %d %s%s", p.Topic, p.Number, c.Offset, c.Event, c.Attempt, c.Outcome, took)
 }
 
 // Each call that ended is told and counted by what came of it.
@@ -44,22 +45,22 @@ func TestCallsOfEffectsAreToldAndCounted(t *testing.T) {
 		}, "1 lost; 2 done", [4]int64{1, 0, 0, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			p := provider{call: func(ctx context.Context, _ int32, nth int) error {
+			db := rig.Database(t)
+			p := rig.Provider{Call: func(ctx context.Context, _ int32, nth int) error {
 				return c.call(func(sql string) { idemtest.Exec(t, db, sql) }, ctx, nth)
 			}}
-			h := &heard{}
-			s := p.service(interrupts)
+			h := &rig.Heard{}
+			s := p.Service(rig.Interrupts)
 			if name == "lost" { // else the call that may have been made is a letter
-				s = p.service(terms)
+				s = p.Service(rig.Terms)
 			}
-			s.options = []idem.Option{idem.WithHooks(endedCalls{h})}
-			consumer := s.consumer(t, db)
-			apply(t, own(t, consumer), records(0, "a: effect 1"))
-			want(t, "told", strings.ReplaceAll(h.text(), topic+"/0 0 Test ", ""), c.told)
+			s.Options = []idem.Option{idem.WithHooks(endedCalls{h})}
+			consumer := s.Consumer(t, db)
+			rig.Apply(t, rig.Own(t, consumer), rig.Records(0, "a: effect 1"))
+			rig.Want(t, "told", strings.ReplaceAll(h.Text(), rig.Topic+"/0 0 Test ", ""), c.told)
 			n := consumer.Stats().Calls
-			want(t, "counted", [4]int64{n.Done, n.Failed, n.Interrupted, n.Lost}, c.stats)
-			want(t, "still running or waiting", n.Running+n.Waiting, 0)
+			rig.Want(t, "counted", [4]int64{n.Done, n.Failed, n.Interrupted, n.Lost}, c.stats)
+			rig.Want(t, "still running or waiting", n.Running+n.Waiting, 0)
 		})
 	}
 }
@@ -67,18 +68,18 @@ func TestCallsOfEffectsAreToldAndCounted(t *testing.T) {
 // While calls run, Stats says how many, for how long, and how many records wait.
 func TestStatsOfRunningCalls(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var consumer *idem.Consumer
+	db := rig.Database(t)
+	var consumer *rig.Consumer
 	var during [3]int64
-	p := provider{call: func(context.Context, int32, int) error {
+	p := rig.Provider{Call: func(context.Context, int32, int) error {
 		time.Sleep(20 * time.Millisecond)
 		s := consumer.Stats().Calls
 		during = [3]int64{int64(s.Running), int64(s.Waiting), int64(s.Oldest / (20 * time.Millisecond))}
 		return nil
 	}}
-	consumer = p.service(terms).consumer(t, db)
-	apply(t, own(t, consumer), records(0, "a: effect 1"))
-	want(t, "running and waiting", during[0]*10+during[1], 11)
+	consumer = p.Service(rig.Terms).Consumer(t, db)
+	rig.Apply(t, rig.Own(t, consumer), rig.Records(0, "a: effect 1"))
+	rig.Want(t, "running and waiting", during[0]*10+during[1], 11)
 	if during[2] < 1 {
 		t.Error("the oldest call runs for no time")
 	}
@@ -87,8 +88,8 @@ func TestStatsOfRunningCalls(t *testing.T) {
 // A panic leaves open what the call did.
 func TestEffectThatPanics(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	p := provider{call: func(context.Context, int32, int) error { panic("secret") }}
-	apply(t, own(t, p.service(interrupts).consumer(t, db)), records(0, "a: effect 1"))
-	want(t, "dead letters", letters(t, db), "0 interrupted")
+	db := rig.Database(t)
+	p := rig.Provider{Call: func(context.Context, int32, int) error { panic("secret") }}
+	rig.Apply(t, rig.Own(t, p.Service(rig.Interrupts).Consumer(t, db)), rig.Records(0, "a: effect 1"))
+	rig.Want(t, "dead letters", rig.Letters(t, db), "0 interrupted")
 }

@@ -13,12 +13,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // recorded has the call of "a: effect 1" at offset 0 made and recorded, and its process die.
-func recorded(t testing.TB, db *pgxpool.Pool, s service) {
+func recorded(t testing.TB, db *pgxpool.Pool, s rig.Service) {
 	t.Helper()
-	if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(fault.AfterDone)), records(0, "a: effect 1")); err == nil {
+	if _, err := rig.Own(t, s.Consumer(t, db)).Apply(fault.With(t.Context(), rig.Lose(fault.AfterDone)), rig.Records(0, "a: effect 1")); err == nil {
 		t.Fatal("no crash")
 	}
 }
@@ -31,34 +32,34 @@ func TestResultThatAnotherVersionRecorded(t *testing.T) {
 	for _, how := range []string{"a version that reads it", "a result that was given"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
+			rig.InEachStore(t, rig.Interrupts, func(t *testing.T, db *pgxpool.Pool, p *rig.Provider, s rig.Service, leases func() string) {
 				newer := s
-				newer.unit = "EUR "
+				newer.Unit = "EUR "
 				recorded(t, db, newer)
-				w := own(t, s.consumer(t, db))
-				apply(t, w, records(0, "a: effect 1", "put 5 5"))
-				want(t, "letters", lettersNow(t, db), "0 d")
-				want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "result: Test: result must be a number")
-				want(t, "claims", query(t, db, `SELECT count(*)::text FROM idem_keys`), "0")
-				want(t, "what the letter keeps", query(t, db, `SELECT convert_from(result, 'UTF8') FROM idem_dead_letter`), "EUR 1")
+				w := rig.Own(t, s.Consumer(t, db))
+				rig.Apply(t, w, rig.Records(0, "a: effect 1", "put 5 5"))
+				rig.Want(t, "letters", rig.LettersNow(t, db), "0 d")
+				rig.Want(t, "reason", rig.Query(t, db, `SELECT reason FROM idem_dead_letter`), "result: Test: result must be a number")
+				rig.Want(t, "claims", rig.Query(t, db, `SELECT count(*)::text FROM idem_keys`), "0")
+				rig.Want(t, "what the letter keeps", rig.Query(t, db, `SELECT convert_from(result, 'UTF8') FROM idem_dead_letter`), "EUR 1")
 
-				ask(t, db, "replay", 0)
-				settled(t, db, w)
-				want(t, "letters", lettersNow(t, db), "0 d result: Test: result must be a number")
+				rig.Ask(t, db, "replay", 0)
+				rig.Settled(t, db, w)
+				rig.Want(t, "letters", rig.LettersNow(t, db), "0 d result: Test: result must be a number")
 				rows := "1=1 5=5"
 				if how == "a result that was given" {
 					rows = "1=7 5=5"
-					giveResult(t, db, 0, "7")
+					rig.GiveResult(t, db, 0, "7")
 				} else {
-					w = own(t, newer.consumer(t, db))
-					ask(t, db, "replay", 0)
+					w = rig.Own(t, newer.Consumer(t, db))
+					rig.Ask(t, db, "replay", 0)
 				}
-				settled(t, db, w)
-				want(t, "letters", lettersNow(t, db), "0 r replayed")
-				want(t, "rows", table(t, db), rows)
-				want(t, "calls", p.count(1), 1)
-				want(t, "leases", leases(), "c")
-				want(t, "a copy", apply(t, w, records(2, "a: effect 1")), idem.Result{Duplicates: 1})
+				rig.Settled(t, db, w)
+				rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed")
+				rig.Want(t, "rows", rig.Table(t, db), rows)
+				rig.Want(t, "calls", p.Count(1), 1)
+				rig.Want(t, "leases", leases(), "c")
+				rig.Want(t, "a copy", rig.Apply(t, w, rig.Records(2, "a: effect 1")), idem.Result{Duplicates: 1})
 			})
 		})
 	}
@@ -74,19 +75,19 @@ func TestResultThatCannotBeReadIsNotRecorded(t *testing.T) {
 	}{"effect": {"f", 1}, "interrupted": {"i", 1}} {
 		t.Run(class, func(t *testing.T) {
 			t.Parallel()
-			terms := terms
+			terms := rig.Terms
 			terms.Interrupts = class == "interrupted"
-			inEachStore(t, terms, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, leases func() string) {
-				s.effect = func(ctx context.Context, row int32) (int32, error) {
-					_, err := p.effect(ctx, row)
+			rig.InEachStore(t, terms, func(t *testing.T, db *pgxpool.Pool, p *rig.Provider, s rig.Service, leases func() string) {
+				s.Effect = func(ctx context.Context, row int32) (int32, error) {
+					_, err := p.Effect(ctx, row)
 					return -1, err
 				}
-				apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1", "put 5 5"))
-				want(t, "letters", letters(t, db), "0 "+class)
-				want(t, "rows", table(t, db), "5=5")
-				want(t, "calls", p.count(1), of.calls)
-				want(t, "leases", leases(), of.leases)
-				want(t, "results", query(t, db, `SELECT count(result)::text FROM idem_dead_letter`), "0")
+				rig.Apply(t, rig.Own(t, s.Consumer(t, db)), rig.Records(0, "a: effect 1", "put 5 5"))
+				rig.Want(t, "letters", rig.Letters(t, db), "0 "+class)
+				rig.Want(t, "rows", rig.Table(t, db), "5=5")
+				rig.Want(t, "calls", p.Count(1), of.calls)
+				rig.Want(t, "leases", leases(), of.leases)
+				rig.Want(t, "results", rig.Query(t, db, `SELECT count(result)::text FROM idem_dead_letter`), "0")
 			})
 		})
 	}
@@ -100,39 +101,39 @@ func TestLetterKeepsTheResult(t *testing.T) {
 		for _, when := range []string{"the record's call", "a replay's call"} {
 			t.Run(store+", "+when, func(t *testing.T) {
 				t.Parallel()
-				db := database(t)
-				var p provider
+				db := rig.Database(t)
+				var p rig.Provider
 				var leases memlease.Store
-				s := p.service(terms)
+				s := p.Service(rig.Terms)
 				if store == "memory" {
-					s = p.serviceWith(&leases, terms)
+					s = p.ServiceWith(&leases, rig.Terms)
 				}
 				forget := func() {
 					leases.Forget()
 					idemtest.Exec(t, db, `DELETE FROM idem_lease`)
 				}
 				idemtest.Exec(t, db, `ALTER TABLE t ADD CONSTRAINT later CHECK (v > 10)`)
-				w := own(t, s.consumer(t, db))
+				w := rig.Own(t, s.Consumer(t, db))
 				calls, class := 1, "0 database"
 				if when == "a replay's call" {
-					p.call = func(context.Context, int32, int) error { return idem.Permanent(errCut) }
+					p.Call = func(context.Context, int32, int) error { return idem.Permanent(rig.ErrCut) }
 					calls, class = 2, "0 effect"
 				}
-				apply(t, w, records(0, "a: effect 1"))
-				want(t, "letters", letters(t, db), class)
-				if p.call = nil; calls == 2 {
-					ask(t, db, "replay", 0)
-					waitFor(t, "an answer", func() bool {
-						apply(t, w, nil)
-						return query(t, db, `SELECT (asked IS NULL)::text FROM idem_dead_letter`) == "true"
+				rig.Apply(t, w, rig.Records(0, "a: effect 1"))
+				rig.Want(t, "letters", rig.Letters(t, db), class)
+				if p.Call = nil; calls == 2 {
+					rig.Ask(t, db, "replay", 0)
+					rig.WaitFor(t, "an answer", func() bool {
+						rig.Apply(t, w, nil)
+						return rig.Query(t, db, `SELECT (asked IS NULL)::text FROM idem_dead_letter`) == "true"
 					})
 				}
 				forget()
 				idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT later`)
-				ask(t, db, "replay", 0)
-				apply(t, own(t, s.consumer(t, db)), nil)
-				want(t, "letters", lettersNow(t, db), "0 r replayed")
-				want(t, "calls", p.count(1), calls)
+				rig.Ask(t, db, "replay", 0)
+				rig.Apply(t, rig.Own(t, s.Consumer(t, db)), nil)
+				rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed")
+				rig.Want(t, "calls", p.Count(1), calls)
 			})
 		}
 	}
@@ -143,40 +144,40 @@ func TestLetterKeepsTheResult(t *testing.T) {
 func TestConflictBehindTheCall(t *testing.T) {
 	t.Parallel()
 	for _, dies := range []bool{false, true} {
-		db := database(t)
-		var p provider
-		s := p.service(interrupts)
-		s.resultless = dies
-		other, err := s.consumer(t, db).Own(t.Context(), topic, 1, 0)
+		db := rig.Database(t)
+		var p rig.Provider
+		s := p.Service(rig.Interrupts)
+		s.Resultless = dies
+		other, err := s.Consumer(t, db).Own(t.Context(), rig.Topic, 1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs := records(0, "a: put 5 5")
+		msgs := rig.Records(0, "a: put 5 5")
 		msgs[0].Partition = 1
 		if dies {
 			recorded(t, db, s)
-			apply(t, other, msgs)
+			rig.Apply(t, other, msgs)
 		}
-		once := sync.OnceFunc(func() { apply(t, other, msgs) })
+		once := sync.OnceFunc(func() { rig.Apply(t, other, msgs) })
 		ctx := fault.With(t.Context(), func(step string) error {
 			if step == fault.BeforeClaim { // the result is recorded, and the ledger has not passed the event
 				once()
 			}
 			return nil
 		})
-		if _, err := own(t, s.consumer(t, db)).Apply(ctx, records(0, "a: effect 1")); err != nil {
+		if _, err := rig.Own(t, s.Consumer(t, db)).Apply(ctx, rig.Records(0, "a: effect 1")); err != nil {
 			t.Fatal(err)
 		}
-		want(t, "letters", letters(t, db), "0 conflict")
-		want(t, "the letter keeps it", query(t, db, `SELECT (result IS NOT NULL)::text FROM idem_dead_letter`), strconv.FormatBool(!dies))
-		o, err := operate.Open(t.Context(), db, operate.Name{Consumer: "test", Topic: topic}, 0)
+		rig.Want(t, "letters", rig.Letters(t, db), "0 conflict")
+		rig.Want(t, "the letter keeps it", rig.Query(t, db, `SELECT (result IS NOT NULL)::text FROM idem_dead_letter`), strconv.FormatBool(!dies))
+		o, err := operate.Open(t.Context(), db, operate.Name{Consumer: "test", Topic: rig.Topic}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !o.Called || o.Returned == nil {
 			t.Fatal("nobody knows that it was called")
 		}
-		want(t, "what it returned", string(o.Returned.Raw()), map[bool]string{false: "1", true: "null"}[dies])
-		want(t, "calls", p.count(1), 1)
+		rig.Want(t, "what it returned", string(o.Returned.Raw()), map[bool]string{false: "1", true: "null"}[dies])
+		rig.Want(t, "calls", p.Count(1), 1)
 	}
 }

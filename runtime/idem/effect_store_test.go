@@ -21,70 +21,48 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
-	"github.com/idemgen/idemgen/runtime/lease"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// serviceWith has its leases in a store.
-func (p *provider) serviceWith(store lease.Store, terms wire.EffectTerms) service {
-	s := p.service(terms)
-	s.options = []idem.Option{idem.WithLeases(store)}
-	return s
-}
-
-// outsideStates are the leases of a store as letters, sorted.
-func outsideStates(store *memlease.Store) string {
-	counts := map[lease.State]int{}
-	for _, s := range store.States("test") {
-		counts[s]++
-	}
-	var out []string
-	for _, s := range []lease.State{lease.Completed, lease.Done, lease.Failed, lease.Interrupted, lease.Processing} {
-		for range counts[s] {
-			out = append(out, string(s))
-		}
-	}
-	return strings.Join(out, " ")
-}
-
 func TestEffectWithItsLeaseOutside(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
+	db := rig.Database(t)
+	var p rig.Provider
 	var store memlease.Store
-	s := p.serviceWith(&store, terms)
-	res := apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1", "put 5 5", "b: effect 2", "a: effect 1", "effect 3"))
-	want(t, "duplicates", res.Duplicates, 1)
+	s := p.ServiceWith(&store, rig.Terms)
+	res := rig.Apply(t, rig.Own(t, s.Consumer(t, db)), rig.Records(0, "a: effect 1", "put 5 5", "b: effect 2", "a: effect 1", "effect 3"))
+	rig.Want(t, "duplicates", res.Duplicates, 1)
 	for row := int32(1); row <= 3; row++ {
-		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
-		want(t, fmt.Sprint("rows ", row), query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row), "1")
+		rig.Want(t, fmt.Sprint("calls of row ", row), p.Count(row), 1)
+		rig.Want(t, fmt.Sprint("rows ", row), rig.Query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row), "1")
 	}
-	want(t, "leases in Postgres", leases(t, db), "")
-	want(t, "leases outside", outsideStates(&store), "d d d")
+	rig.Want(t, "leases in Postgres", rig.Leases(t, db), "")
+	rig.Want(t, "leases outside", rig.OutsideStates(&store), "d d d")
 	store.Forget() // the keys in Postgres are what tells copies
-	apply(t, own(t, s.consumer(t, db)), records(5, "b: effect 2"))
-	want(t, "calls after copies", p.count(2), 1)
+	rig.Apply(t, rig.Own(t, s.Consumer(t, db)), rig.Records(5, "b: effect 2"))
+	rig.Want(t, "calls after copies", p.Count(2), 1)
 }
 
 // What crashes at a step is taken up as with a lease in Postgres.
 func TestEffectOutsideCrashes(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for step, c := range map[string]struct {
 		calls, interrupted int
 	}{fault.BeforeLease: {1, 1}, fault.AfterLease: {1, 0}, fault.AfterCall: {2, 1}, fault.AfterDone: {1, 1}, fault.BeforeSend: {1, 1}, fault.Reply: {1, 1}} {
-		for name, terms := range map[string]wire.EffectTerms{"retry": terms, "dead_letter": interrupts} {
+		for name, terms := range map[string]wire.EffectTerms{"retry": rig.Terms, "dead_letter": rig.Interrupts} {
 			t.Run(step+", "+name, func(t *testing.T) {
-				db := database(t)
-				var p provider
+				db := rig.Database(t)
+				var p rig.Provider
 				var store memlease.Store
-				s := p.serviceWith(&store, terms)
-				msgs := records(0, "a: effect 1", "put 5 5")
-				if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(step)), msgs); err == nil {
+				s := p.ServiceWith(&store, terms)
+				msgs := rig.Records(0, "a: effect 1", "put 5 5")
+				if _, err := rig.Own(t, s.Consumer(t, db)).Apply(fault.With(t.Context(), rig.Lose(step)), msgs); err == nil {
 					t.Fatal("no crash")
 				}
-				w := own(t, s.consumer(t, db))
-				apply(t, w, msgs)
-				want(t, "next", w.Next(), 2)
+				w := rig.Own(t, s.Consumer(t, db))
+				rig.Apply(t, w, msgs)
+				rig.Want(t, "next", w.Next(), 2)
 				calls, letter := c.calls, ""
 				if terms.Interrupts {
 					calls = c.interrupted
@@ -92,8 +70,8 @@ func TestEffectOutsideCrashes(t *testing.T) {
 						letter = "0 interrupted"
 					}
 				}
-				want(t, "calls", p.count(1), calls)
-				want(t, "dead letters", letters(t, db), letter)
+				rig.Want(t, "calls", p.Count(1), calls)
+				rig.Want(t, "dead letters", rig.Letters(t, db), letter)
 			})
 		}
 	}
@@ -102,8 +80,8 @@ func TestEffectOutsideCrashes(t *testing.T) {
 // Two processes that both have a copy of each event make one call for each, and one of the rows.
 func TestTwoProcessesWithOneStore(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	p := provider{call: func(context.Context, int32, int) error {
+	db := rig.Database(t)
+	p := rig.Provider{Call: func(context.Context, int32, int) error {
 		time.Sleep(5 * time.Millisecond)
 		return nil
 	}}
@@ -114,11 +92,11 @@ func TestTwoProcessesWithOneStore(t *testing.T) {
 	}
 	var all sync.WaitGroup
 	for partition := range int32(2) {
-		w, err := p.serviceWith(&store, terms).consumer(t, db).Own(t.Context(), topic, partition, 0)
+		w, err := p.ServiceWith(&store, rig.Terms).Consumer(t, db).Own(t.Context(), rig.Topic, partition, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs := records(0, texts...)
+		msgs := rig.Records(0, texts...)
 		for i := range msgs {
 			msgs[i].Partition = partition
 		}
@@ -135,40 +113,40 @@ func TestTwoProcessesWithOneStore(t *testing.T) {
 	}
 	all.Wait()
 	for row := range int32(10) {
-		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
+		rig.Want(t, fmt.Sprint("calls of row ", row), p.Count(row), 1)
 	}
-	want(t, "rows", query(t, db, `SELECT count(*)::text FROM t`), "10")
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT count(*)::text FROM t`), "10")
 }
 
 // A store that lost its data has an event called again that the ledger has not passed, and lets
 // one result count all the same.
 func TestAStoreThatForgets(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
+	db := rig.Database(t)
+	var p rig.Provider
 	var store memlease.Store
-	s := p.serviceWith(&store, terms)
-	first, second := own(t, s.consumer(t, db)), s.consumer(t, db)
-	other, err := second.Own(t.Context(), topic, 1, 0)
+	s := p.ServiceWith(&store, rig.Terms)
+	first, second := rig.Own(t, s.Consumer(t, db)), s.Consumer(t, db)
+	other, err := second.Own(t.Context(), rig.Topic, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	copied := records(0, "a: effect 1")
+	copied := rig.Records(0, "a: effect 1")
 	copied[0].Partition = 1
 	once := true
 	ctx := fault.With(t.Context(), func(step string) error {
 		if step == fault.BeforeClaim && once { // the result is recorded, and the ledger has not passed the event
 			once = false
 			store.Forget()
-			apply(t, other, copied)
+			rig.Apply(t, other, copied)
 		}
 		return nil
 	})
-	if _, err := first.Apply(ctx, records(0, "a: effect 1")); err != nil {
+	if _, err := first.Apply(ctx, rig.Records(0, "a: effect 1")); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "calls", p.count(1), 2)
-	want(t, "rows", table(t, db), "1=2")
+	rig.Want(t, "calls", p.Count(1), 2)
+	rig.Want(t, "rows", rig.Table(t, db), "1=2")
 }
 
 // The statement of docs/operations.md says of a key that its call was made: a store that comes
@@ -182,36 +160,36 @@ func TestAStoreThatLostItsDataIsTold(t *testing.T) {
 	_, section, _ := strings.Cut(string(page), "\n## Redis lost its data\n")
 	_, sql, _ := strings.Cut(section, "```sql\n")
 	sql, _, _ = strings.Cut(sql, "```")
-	db := database(t)
-	var p provider
+	db := rig.Database(t)
+	var p rig.Provider
 	var store memlease.Store
-	s := p.serviceWith(&store, interrupts)
-	msgs := records(0, "a: effect 1")
-	if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(fault.AfterCall)), msgs); err == nil {
+	s := p.ServiceWith(&store, rig.Interrupts)
+	msgs := rig.Records(0, "a: effect 1")
+	if _, err := rig.Own(t, s.Consumer(t, db)).Apply(fault.With(t.Context(), rig.Lose(fault.AfterCall)), msgs); err == nil {
 		t.Fatal("no crash")
 	}
 	store.Forget()
-	idemtest.Exec(t, db, strings.NewReplacer("notifications", "test", "5f0c6bb5ae0d4bd38a1d2c1d5c2f6f01", p.key.String()).Replace(sql))
-	w := own(t, s.consumer(t, db))
-	apply(t, w, append(msgs, records(1, "b: effect 2")...))
-	want(t, "letters", letters(t, db), "0 interrupted")
-	want(t, "calls", fmt.Sprint(p.count(1), p.count(2)), "1 1")
-	giveResult(t, db, 0, "7")
-	apply(t, w, nil)
-	want(t, "letters", query(t, db, `SELECT string_agg(state::text, ' ') FROM idem_dead_letter`), "r")
-	want(t, "calls", p.count(1), 1)
-	want(t, "rows", table(t, db), "1=7 2=2")
+	idemtest.Exec(t, db, strings.NewReplacer("notifications", "test", "5f0c6bb5ae0d4bd38a1d2c1d5c2f6f01", p.Key.String()).Replace(sql))
+	w := rig.Own(t, s.Consumer(t, db))
+	rig.Apply(t, w, append(msgs, rig.Records(1, "b: effect 2")...))
+	rig.Want(t, "letters", rig.Letters(t, db), "0 interrupted")
+	rig.Want(t, "calls", fmt.Sprint(p.Count(1), p.Count(2)), "1 1")
+	rig.GiveResult(t, db, 0, "7")
+	rig.Apply(t, w, nil)
+	rig.Want(t, "letters", rig.Query(t, db, `SELECT string_agg(state::text, ' ') FROM idem_dead_letter`), "r")
+	rig.Want(t, "calls", p.Count(1), 1)
+	rig.Want(t, "rows", rig.Table(t, db), "1=7 2=2")
 }
 
 // Leases outside of Postgres are numbered by it, each greater than those before, and past the
 // numbers that a store knows of a time before a fail-over.
 func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `SELECT setval('idem_fence', 1000)`)
 	var mu sync.Mutex
 	var tokens []int64
-	p := provider{call: func(ctx context.Context, row int32, _ int) error {
+	p := rig.Provider{Call: func(ctx context.Context, row int32, _ int) error {
 		d, _ := idem.DeliveryFrom(ctx)
 		mu.Lock()
 		tokens = append(tokens, d.Token)
@@ -222,13 +200,13 @@ func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 		}
 		return nil
 	}}
-	s := p.serviceWith(&memlease.Store{}, terms)
-	s.policy.Retries = 1
-	w := own(t, s.consumer(t, db))
+	s := p.ServiceWith(&memlease.Store{}, rig.Terms)
+	s.Policy.Retries = 1
+	w := rig.Own(t, s.Consumer(t, db))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	for offset, text := range []string{"a: effect 1", "b: effect 2"} {
-		if _, err := w.Apply(ctx, records(int64(offset), text)); err != nil {
+		if _, err := w.Apply(ctx, rig.Records(int64(offset), text)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -254,7 +232,7 @@ func TestTheStoreOfLeasesIsGiven(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db, spec := &pgxpool.Pool{}, wire.Service{Consumer: "test"}
 			if c.effects {
-				spec.Topics = []wire.Topic{{Name: topic, Effects: time.Second}}
+				spec.Topics = []wire.Topic{{Name: rig.Topic, Effects: time.Second}}
 			}
 			_, err := idem.New(db, spec, append(c.options, effects.Option())...)
 			if text := fmt.Sprint(err); c.err == "" && err != nil || !strings.Contains(text, c.err) {
@@ -274,11 +252,11 @@ func (*checkedStore) Check(context.Context) ([]string, error) {
 // What a store says of its set-up is logged when the service starts.
 func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
+	db := rig.Database(t)
+	var p rig.Provider
 	var log bytes.Buffer
-	s := p.serviceWith(&checkedStore{}, terms)
-	s.options = append(s.options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	s := p.ServiceWith(&checkedStore{}, rig.Terms)
+	s.Options = append(s.Options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	source := func(context.Context, idem.Sink) error {
@@ -286,7 +264,7 @@ func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
 		cancel()
 		return nil
 	}
-	if err := s.consumer(t, db).Run(ctx, sourceFunc(source)); err != nil {
+	if err := s.Consumer(t, db).Run(ctx, rig.SourceFunc(source)); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"lease store: it may evict keys", "could not be checked"} {
@@ -300,41 +278,41 @@ func TestTheSetUpOfTheStoreIsTold(t *testing.T) {
 // theirs, not those of the records before.
 func TestEffectsOfATopicThatWasMadeAgain(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
+	db := rig.Database(t)
+	var p rig.Provider
 	run := func(id byte) {
-		src := newSource(records(0, "effect 1"))
-		src.assignment.TopicID = idem.UUID{id}
-		if err := src.run(t, p.service(terms).consumer(t, db)); err != nil {
+		src := rig.NewSource(rig.Records(0, "effect 1"))
+		src.Assignment.TopicID = idem.UUID{id}
+		if err := src.Consume(t, p.Service(rig.Terms).Consumer(t, db)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	run(1)
-	again := operate.Name{Consumer: "test", Topic: topic, TopicID: idem.UUID{2}.String()}
+	again := operate.Name{Consumer: "test", Topic: rig.Topic, TopicID: idem.UUID{2}.String()}
 	if _, err := operate.Set(t.Context(), db, again, operate.Target{From: halt.NoLedger, To: 0, Partitions: 4}, operate.By{Operator: "ann", Reason: "made again"}); err != nil {
 		t.Fatal(err)
 	}
 	run(2)
-	want(t, "calls", p.count(1), 2)
-	want(t, "leases", leases(t, db), "c c")
+	rig.Want(t, "calls", p.Count(1), 2)
+	rig.Want(t, "leases", rig.Leases(t, db), "c c")
 }
 
 // Two databases may share a store of leases although their consumers have one name: neither sees
 // the other's results. A copy of a database is another one once it has an id of its own.
 func TestDatabasesThatShareAStore(t *testing.T) {
 	t.Parallel()
-	var p provider
+	var p rig.Provider
 	var store memlease.Store
-	s := p.serviceWith(&store, terms)
+	s := p.ServiceWith(&store, rig.Terms)
 	for n := 1; n <= 2; n++ {
-		db := database(t)
+		db := rig.Database(t)
 		idemtest.Exec(t, db, `UPDATE idem_schema SET id = gen_random_uuid()`) // tests are copies of one
-		apply(t, own(t, s.consumer(t, db)), records(0, "a: effect 1"))
-		want(t, "calls", p.count(1), n)
-		want(t, "rows", table(t, db), fmt.Sprint("1=", n))
+		rig.Apply(t, rig.Own(t, s.Consumer(t, db)), rig.Records(0, "a: effect 1"))
+		rig.Want(t, "calls", p.Count(1), n)
+		rig.Want(t, "rows", rig.Table(t, db), fmt.Sprint("1=", n))
 	}
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `UPDATE idem_schema SET version = 2 WHERE part = 'core'`)
-	_, err := own(t, s.consumer(t, db)).Apply(t.Context(), records(0, "a: effect 1"))
-	wantText(t, wantError[*idem.HaltedError](t, err), "read the database's id from idem_schema")
+	_, err := rig.Own(t, s.Consumer(t, db)).Apply(t.Context(), rig.Records(0, "a: effect 1"))
+	rig.WantText(t, rig.WantError[*idem.HaltedError](t, err), "read the database's id from idem_schema")
 }

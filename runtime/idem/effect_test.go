@@ -11,104 +11,53 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/lease"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// provider is what effects call: it counts the calls of each row, and answers with a number that
-// no other call gets.
-type provider struct {
-	mu    sync.Mutex
-	calls map[int32]int
-	n     int32
-	key   idem.Key                                            // of the last call
-	call  func(ctx context.Context, row int32, nth int) error // before it answers; or nil
-}
-
-func (p *provider) effect(ctx context.Context, row int32) (int32, error) {
-	p.mu.Lock()
-	if p.calls == nil {
-		p.calls = map[int32]int{}
-	}
-	p.calls[row]++
-	p.n++
-	nth, answer := p.calls[row], p.n
-	if d, ok := idem.DeliveryFrom(ctx); ok {
-		p.key = d.Key
-	}
-	p.mu.Unlock()
-	if p.call != nil {
-		if err := p.call(ctx, row, nth); err != nil {
-			return 0, err
-		}
-	}
-	return answer, nil
-}
-
-func (p *provider) count(row int32) int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.calls[row]
-}
-
-var terms = wire.EffectTerms{Lease: time.Second, Timeout: 5 * time.Second, Keep: time.Hour}
-
-var interrupts = wire.EffectTerms{Lease: 300 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, Interrupts: true}
-
-func (p *provider) service(terms wire.EffectTerms) service {
-	return service{effect: p.effect, terms: terms, policy: impatient}
-}
-
-// leases are the leases as "state state", in the order of their tokens.
-func leases(t testing.TB, db *pgxpool.Pool) string {
-	t.Helper()
-	return query(t, db, `SELECT coalesce(string_agg(state::text, ' ' ORDER BY fence), '') FROM idem_lease`)
-}
-
 func TestEffectIsCalledOncePerEvent(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
-	w := own(t, p.service(terms).consumer(t, db))
-	msgs := records(0, "a: effect 1", "put 5 5", "b: effect 2", "a: effect 1", "effect 3")
-	res := apply(t, w, msgs)
-	want(t, "duplicates", res.Duplicates, 1)
+	db := rig.Database(t)
+	var p rig.Provider
+	w := rig.Own(t, p.Service(rig.Terms).Consumer(t, db))
+	msgs := rig.Records(0, "a: effect 1", "put 5 5", "b: effect 2", "a: effect 1", "effect 3")
+	res := rig.Apply(t, w, msgs)
+	rig.Want(t, "duplicates", res.Duplicates, 1)
 	for row := int32(1); row <= 3; row++ {
-		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
-		want(t, fmt.Sprint("rows ", row), query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row), "1")
+		rig.Want(t, fmt.Sprint("calls of row ", row), p.Count(row), 1)
+		rig.Want(t, fmt.Sprint("rows ", row), rig.Query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row), "1")
 	}
-	want(t, "leases", leases(t, db), "c c c")
-	apply(t, w, records(5, "b: effect 2"))
+	rig.Want(t, "leases", rig.Leases(t, db), "c c c")
+	rig.Apply(t, w, rig.Records(5, "b: effect 2"))
 	idemtest.Exec(t, db, `DELETE FROM idem_lease`)
-	apply(t, own(t, p.service(terms).consumer(t, db)), records(6, "b: effect 2"))
-	want(t, "calls after copies", p.count(2), 1)
+	rig.Apply(t, rig.Own(t, p.Service(rig.Terms).Consumer(t, db)), rig.Records(6, "b: effect 2"))
+	rig.Want(t, "calls after copies", p.Count(2), 1)
 }
 
 // A crash lets at most a call that was in flight happen again, and never one that was answered.
 func TestEffectCrashes(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for step, calls := range map[string]int{fault.AfterLease: 1, fault.AfterCall: 2, fault.AfterDone: 1, fault.BeforeSend: 1, fault.Reply: 1} {
 		t.Run(step, func(t *testing.T) {
-			db := database(t)
-			var p provider
-			s := p.service(terms)
-			msgs := records(0, "a: effect 1", "put 5 5")
-			if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(step)), msgs); err == nil {
+			db := rig.Database(t)
+			var p rig.Provider
+			s := p.Service(rig.Terms)
+			msgs := rig.Records(0, "a: effect 1", "put 5 5")
+			if _, err := rig.Own(t, s.Consumer(t, db)).Apply(fault.With(t.Context(), rig.Lose(step)), msgs); err == nil {
 				t.Fatal("no crash")
 			}
-			w, err := s.consumer(t, db).Own(t.Context(), topic, 0, 0)
+			w, err := s.Consumer(t, db).Own(t.Context(), rig.Topic, 0, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			apply(t, w, msgs)
-			want(t, "calls", p.count(1), calls)
-			want(t, "rows", table(t, db), fmt.Sprintf("1=%d 5=5", calls))
-			want(t, "leases", leases(t, db), "c")
+			rig.Apply(t, w, msgs)
+			rig.Want(t, "calls", p.Count(1), calls)
+			rig.Want(t, "rows", rig.Table(t, db), fmt.Sprintf("1=%d 5=5", calls))
+			rig.Want(t, "leases", rig.Leases(t, db), "c")
 		})
 	}
 }
@@ -119,23 +68,23 @@ func TestInterruptedEffectIsADeadLetter(t *testing.T) {
 	t.Parallel()
 	for step, letter := range map[string]string{fault.AfterLease: "0 interrupted", fault.AfterCall: "0 interrupted", fault.AfterDone: ""} {
 		t.Run(step, func(t *testing.T) {
-			db := database(t)
-			var p provider
-			s := p.service(interrupts)
-			msgs := records(0, "a: effect 1", "put 5 5")
-			if _, err := own(t, s.consumer(t, db)).Apply(fault.With(t.Context(), lose(step)), msgs); err == nil {
+			db := rig.Database(t)
+			var p rig.Provider
+			s := p.Service(rig.Interrupts)
+			msgs := rig.Records(0, "a: effect 1", "put 5 5")
+			if _, err := rig.Own(t, s.Consumer(t, db)).Apply(fault.With(t.Context(), rig.Lose(step)), msgs); err == nil {
 				t.Fatal("no crash")
 			}
-			before := p.count(1)
-			w := own(t, s.consumer(t, db))
-			apply(t, w, msgs)
-			want(t, "calls", p.count(1), before)
-			want(t, "dead letters", letters(t, db), letter)
+			before := p.Count(1)
+			w := rig.Own(t, s.Consumer(t, db))
+			rig.Apply(t, w, msgs)
+			rig.Want(t, "calls", p.Count(1), before)
+			rig.Want(t, "dead letters", rig.Letters(t, db), letter)
 			if letter != "" {
 				idemtest.Exec(t, db, `UPDATE idem_lease SET expires_at = clock_timestamp()`) // nobody decided for long
-				apply(t, w, records(2, "a: effect 1"))
-				want(t, "dead letters with a copy", letters(t, db), letter+", 2 interrupted")
-				want(t, "leases", leases(t, db), "i")
+				rig.Apply(t, w, rig.Records(2, "a: effect 1"))
+				rig.Want(t, "dead letters with a copy", rig.Letters(t, db), letter+", 2 interrupted")
+				rig.Want(t, "leases", rig.Leases(t, db), "i")
 			}
 		})
 	}
@@ -152,36 +101,36 @@ func TestEffectErrors(t *testing.T) {
 		calls  int
 		letter string
 	}{
-		{"once", terms, firstOnly(broken), 2, ""},
-		{"always", terms, func(int) error { return broken }, 3, "0 effect"},
-		{"for good", terms, func(int) error { return idem.Permanent(broken) }, 1, "0 effect"},
-		{"later", terms, func(nth int) error {
+		{"once", rig.Terms, firstOnly(broken), 2, ""},
+		{"always", rig.Terms, func(int) error { return broken }, 3, "0 effect"},
+		{"for good", rig.Terms, func(int) error { return idem.Permanent(broken) }, 1, "0 effect"},
+		{"later", rig.Terms, func(nth int) error {
 			if nth <= 6 {
 				return idem.RetryAfter(time.Millisecond, broken)
 			}
 			return nil
 		}, 7, ""},
-		{"cut off, may be called again", terms, firstOnly(context.DeadlineExceeded), 2, ""},
-		{"cut off", interrupts, firstOnly(context.DeadlineExceeded), 1, "0 interrupted"},
-		{"cut off, but nothing was done", interrupts, firstOnly(idem.NotDone(context.DeadlineExceeded)), 2, ""},
-		{"unknown", interrupts, firstOnly(idem.Interrupted(broken)), 1, "0 interrupted"},
-		{"not classified", interrupts, firstOnly(broken), 1, "0 interrupted"},
-		{"never connected", interrupts, firstOnly(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), 2, ""},
-		{"a nil pointer", terms, firstOnly((*nilError)(nil)), 2, ""},
-		{"a nil pointer that leaves open what was done", interrupts, firstOnly((*nilError)(nil)), 1, "0 interrupted"},
+		{"cut off, may be called again", rig.Terms, firstOnly(context.DeadlineExceeded), 2, ""},
+		{"cut off", rig.Interrupts, firstOnly(context.DeadlineExceeded), 1, "0 interrupted"},
+		{"cut off, but nothing was done", rig.Interrupts, firstOnly(idem.NotDone(context.DeadlineExceeded)), 2, ""},
+		{"unknown", rig.Interrupts, firstOnly(idem.Interrupted(broken)), 1, "0 interrupted"},
+		{"not classified", rig.Interrupts, firstOnly(broken), 1, "0 interrupted"},
+		{"never connected", rig.Interrupts, firstOnly(&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}), 2, ""},
+		{"a nil pointer", rig.Terms, firstOnly((*rig.NilError)(nil)), 2, ""},
+		{"a nil pointer that leaves open what was done", rig.Interrupts, firstOnly((*rig.NilError)(nil)), 1, "0 interrupted"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db := database(t)
-			p := provider{call: func(_ context.Context, _ int32, nth int) error { return c.err(nth) }}
-			w := own(t, p.service(c.terms).consumer(t, db))
-			apply(t, w, records(0, "a: effect 1", "put 5 5"))
-			want(t, "calls", p.count(1), c.calls)
-			want(t, "dead letters", letters(t, db), c.letter)
-			want(t, "next", w.Next(), 2)
+			db := rig.Database(t)
+			p := rig.Provider{Call: func(_ context.Context, _ int32, nth int) error { return c.err(nth) }}
+			w := rig.Own(t, p.Service(c.terms).Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "a: effect 1", "put 5 5"))
+			rig.Want(t, "calls", p.Count(1), c.calls)
+			rig.Want(t, "dead letters", rig.Letters(t, db), c.letter)
+			rig.Want(t, "next", w.Next(), 2)
 			if c.letter == "0 effect" { // a copy is called again: it is never refused for ever
-				p.call = nil
-				apply(t, w, records(2, "a: effect 1"))
-				want(t, "calls with a copy", p.count(1), c.calls+1)
+				p.Call = nil
+				rig.Apply(t, w, rig.Records(2, "a: effect 1"))
+				rig.Want(t, "calls with a copy", p.Count(1), c.calls+1)
 			}
 		})
 	}
@@ -199,9 +148,9 @@ func firstOnly(err error) func(nth int) error {
 // A rebalance while a call is under way does not cut it off, and nobody calls a second time.
 func TestEffectOutlivesItsPartition(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	begun, goOn := make(chan struct{}, 2), make(chan struct{})
-	p := provider{call: func(ctx context.Context, _ int32, _ int) error {
+	p := rig.Provider{Call: func(ctx context.Context, _ int32, _ int) error {
 		begun <- struct{}{}
 		select {
 		case <-goOn:
@@ -210,39 +159,39 @@ func TestEffectOutlivesItsPartition(t *testing.T) {
 			return ctx.Err()
 		}
 	}}
-	s := p.service(terms)
-	sink := drive(t, s.consumer(t, db))
-	assign(t, sink, 0)
+	s := p.Service(rig.Terms)
+	sink := rig.Drive(t, s.Consumer(t, db))
+	rig.Assign(t, sink, 0)
 	delivered := make(chan error, 1)
-	msgs := records(0, "a: effect 1", "put 5 5")
-	go func() { delivered <- sink.Deliver(t.Context(), first, msgs) }()
+	msgs := rig.Records(0, "a: effect 1", "put 5 5")
+	go func() { delivered <- sink.Deliver(t.Context(), rig.First, msgs) }()
 	<-begun
-	sink.Revoked(first)
+	sink.Revoked(rig.First)
 	if err := <-delivered; err == nil {
 		t.Fatal("a partition that was revoked delivered")
 	}
-	w := own(t, s.consumer(t, db))
+	w := rig.Own(t, s.Consumer(t, db))
 	applied := make(chan error, 1)
 	go func() {
 		_, err := w.Apply(t.Context(), msgs)
 		applied <- err
 	}()
-	time.Sleep(2 * terms.Lease) // the heartbeat keeps the lease
+	time.Sleep(2 * rig.Terms.Lease) // the heartbeat keeps the lease
 	close(goOn)
 	if err := <-applied; err != nil {
 		t.Fatal(err)
 	}
-	want(t, "calls", p.count(1), 1)
-	want(t, "rows", table(t, db), "1=1 5=5")
+	rig.Want(t, "calls", p.Count(1), 1)
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 5=5")
 }
 
 // A holder that lost its lease hears of it, and what it returns is dropped: one result is
 // recorded.
 func TestLostLease(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	var ended atomic.Bool
-	p := provider{call: func(ctx context.Context, _ int32, nth int) error {
+	p := rig.Provider{Call: func(ctx context.Context, _ int32, nth int) error {
 		if nth == 1 {
 			idemtest.Exec(t, db, `UPDATE idem_lease SET owner = gen_random_uuid(), fence = nextval('idem_fence'), expires_at = clock_timestamp()`)
 			<-ctx.Done()
@@ -250,18 +199,18 @@ func TestLostLease(t *testing.T) {
 		}
 		return nil // and answers all the same
 	}}
-	apply(t, own(t, p.service(terms).consumer(t, db)), records(0, "a: effect 1"))
-	want(t, "heard of it", ended.Load(), true)
-	want(t, "rows", table(t, db), "1=2")
-	want(t, "result", query(t, db, `SELECT convert_from(result, 'UTF8') FROM idem_lease`), "2")
+	rig.Apply(t, rig.Own(t, p.Service(rig.Terms).Consumer(t, db)), rig.Records(0, "a: effect 1"))
+	rig.Want(t, "heard of it", ended.Load(), true)
+	rig.Want(t, "rows", rig.Table(t, db), "1=2")
+	rig.Want(t, "result", rig.Query(t, db, `SELECT convert_from(result, 'UTF8') FROM idem_lease`), "2")
 }
 
 // The ledger takes only what the row holds under the token of the result.
 func TestLedgerHoldsTheRecordedResult(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
-	w := own(t, p.service(terms).consumer(t, db))
+	db := rig.Database(t)
+	var p rig.Provider
+	w := rig.Own(t, p.Service(rig.Terms).Consumer(t, db))
 	once := true
 	ctx := fault.With(t.Context(), func(step string) error {
 		if step == fault.BeforeClaim && once { // a failover took back what was recorded, and another one called
@@ -270,22 +219,22 @@ func TestLedgerHoldsTheRecordedResult(t *testing.T) {
 		}
 		return nil
 	})
-	if _, err := w.Apply(ctx, records(0, "a: effect 1")); err == nil {
+	if _, err := w.Apply(ctx, rig.Records(0, "a: effect 1")); err == nil {
 		t.Fatal("a result that is not recorded was taken")
 	}
-	apply(t, w, records(0, "a: effect 1"))
-	want(t, "rows", table(t, db), "1=99")
-	want(t, "calls", p.count(1), 1)
+	rig.Apply(t, w, rig.Records(0, "a: effect 1"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=99")
+	rig.Want(t, "calls", p.Count(1), 1)
 }
 
 // Effects of one record key keep the order of its records; others run beside them.
 func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	var mu sync.Mutex
 	var order []int32
 	running, most, full := 0, 0, make(chan struct{})
-	p := provider{call: func(_ context.Context, row int32, _ int) error {
+	p := rig.Provider{Call: func(_ context.Context, row int32, _ int) error {
 		mu.Lock()
 		if running++; running == 8 && most < 8 {
 			close(full)
@@ -302,28 +251,28 @@ func TestEffectsOfOneRecordKeyKeepTheirOrder(t *testing.T) {
 		}
 		return nil
 	}}
-	msgs := records(0, "effect 1", "effect 2", "effect 3")
+	msgs := rig.Records(0, "effect 1", "effect 2", "effect 3")
 	for i := range msgs {
 		msgs[i].Key = []byte("k")
 	}
 	for i := range 30 {
-		m := records(int64(3+i), fmt.Sprint("effect ", 10+i))[0]
+		m := rig.Records(int64(3+i), fmt.Sprint("effect ", 10+i))[0]
 		m.Key = fmt.Append(nil, i)
 		msgs = append(msgs, m)
 	}
-	apply(t, own(t, p.service(terms).consumer(t, db)), msgs)
-	want(t, "order", fmt.Sprint(order), "[1 2 3]")
-	want(t, "most at the same time", most, 8)
+	rig.Apply(t, rig.Own(t, p.Service(rig.Terms).Consumer(t, db)), msgs)
+	rig.Want(t, "order", fmt.Sprint(order), "[1 2 3]")
+	rig.Want(t, "most at the same time", most, 8)
 }
 
 // Upkeep forgets what became of effects after the window, but never one that is done and whose
 // key the ledger has not, nor an interrupted one.
 func TestUpkeepForgetsEffects(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
-	c := p.service(terms).consumer(t, db)
-	apply(t, own(t, c), records(0, "a: effect 1", "b: effect 2", "c: effect 3", "d: effect 4", "e: effect 5", "f: effect 6"))
+	db := rig.Database(t)
+	var p rig.Provider
+	c := p.Service(rig.Terms).Consumer(t, db)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "a: effect 1", "b: effect 2", "c: effect 3", "d: effect 4", "e: effect 5", "f: effect 6"))
 	idemtest.Exec(t, db, `UPDATE idem_lease SET forget_at = clock_timestamp() - interval '1 second' WHERE fence > 1`)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'i' WHERE fence = 2`)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET state = 'd' WHERE fence = 3`)
@@ -332,7 +281,7 @@ func TestUpkeepForgetsEffects(t *testing.T) {
 	if err := c.Upkeep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "leases", leases(t, db), "c i d")
+	rig.Want(t, "leases", rig.Leases(t, db), "c i d")
 }
 
 // An effect that is not written halts its partition before the event, and so does one that the
@@ -343,18 +292,18 @@ func TestEffectHalts(t *testing.T) {
 		err    error
 		policy wire.FailurePolicy
 	}{
-		"not implemented": {idem.ErrNotImplemented, impatient},
+		"not implemented": {idem.ErrNotImplemented, rig.Impatient},
 		"give_up: stop":   {errors.New("refused"), wire.FailurePolicy{Stop: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			p := provider{call: func(context.Context, int32, int) error { return c.err }}
-			s := p.service(terms)
-			s.policy = c.policy
-			w := own(t, s.consumer(t, db))
-			_, err := w.Apply(t.Context(), records(0, "put 5 5", "a: effect 1", "put 6 6"))
-			want(t, "offset", wantError[*idem.HaltedError](t, err).Offset, 1)
-			want(t, "rows", table(t, db), "5=5")
+			db := rig.Database(t)
+			p := rig.Provider{Call: func(context.Context, int32, int) error { return c.err }}
+			s := p.Service(rig.Terms)
+			s.Policy = c.policy
+			w := rig.Own(t, s.Consumer(t, db))
+			_, err := w.Apply(t.Context(), rig.Records(0, "put 5 5", "a: effect 1", "put 6 6"))
+			rig.Want(t, "offset", rig.WantError[*idem.HaltedError](t, err).Offset, 1)
+			rig.Want(t, "rows", rig.Table(t, db), "5=5")
 		})
 	}
 }
@@ -362,23 +311,23 @@ func TestEffectHalts(t *testing.T) {
 // Copies on two partitions of one process ask for one lease at the same moment.
 func TestCopiesOfAnEffectInTwoPartitions(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	p := provider{call: func(context.Context, int32, int) error {
+	db := rig.Database(t)
+	p := rig.Provider{Call: func(context.Context, int32, int) error {
 		time.Sleep(20 * time.Millisecond)
 		return nil
 	}}
-	c := p.service(terms).consumer(t, db)
+	c := p.Service(rig.Terms).Consumer(t, db)
 	var texts []string
 	for row := range 10 {
 		texts = append(texts, fmt.Sprintf("k%d: effect %d", row, row))
 	}
 	var all sync.WaitGroup
 	for partition := range int32(2) {
-		w, err := c.Own(t.Context(), topic, partition, 0)
+		w, err := c.Own(t.Context(), rig.Topic, partition, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		msgs := records(0, texts...)
+		msgs := rig.Records(0, texts...)
 		for i := range msgs {
 			msgs[i].Partition = partition
 		}
@@ -395,6 +344,6 @@ func TestCopiesOfAnEffectInTwoPartitions(t *testing.T) {
 	}
 	all.Wait()
 	for row := range int32(10) {
-		want(t, fmt.Sprint("calls of row ", row), p.count(row), 1)
+		rig.Want(t, fmt.Sprint("calls of row ", row), p.Count(row), 1)
 	}
 }

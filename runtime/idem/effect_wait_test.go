@@ -9,30 +9,31 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // An owner that waits long for an effect learns meanwhile that the partition is another's.
 func TestOwnerThatWaitsForAnEffectLearnsOfAnother(t *testing.T) {
-	lengthy(t)
-	db := database(t)
+	rig.Lengthy(t)
+	db := rig.Database(t)
 	called, goOn := make(chan struct{}), make(chan struct{})
 	defer close(goOn)
-	p := provider{call: func(ctx context.Context, _ int32, nth int) error {
+	p := rig.Provider{Call: func(ctx context.Context, _ int32, nth int) error {
 		if nth == 1 {
 			close(called)
 		}
 		<-goOn
 		return ctx.Err()
 	}}
-	s := p.service(terms)
-	first, ended := own(t, s.consumer(t, db)), make(chan error, 1)
+	s := p.Service(rig.Terms)
+	first, ended := rig.Own(t, s.Consumer(t, db)), make(chan error, 1)
 	go func() {
-		_, err := first.Apply(context.WithoutCancel(t.Context()), records(0, "effect 1"))
+		_, err := first.Apply(context.WithoutCancel(t.Context()), rig.Records(0, "effect 1"))
 		ended <- err
 	}()
 	<-called
-	own(t, s.consumer(t, db))
+	rig.Own(t, s.Consumer(t, db))
 	select {
 	case err := <-ended:
 		if _, fenced := errors.AsType[*idem.FencedError](err); !fenced {
@@ -59,15 +60,15 @@ func (c counted) Add(b *wire.Batch, m *wire.Message) error {
 func TestRecordsAreNotDecidedForEachCallThatIsOver(t *testing.T) {
 	t.Parallel()
 	const n = 20
-	db := database(t)
-	p := provider{call: func(ctx context.Context, row int32, _ int) error { // each ends when the record before it is durable
-		for row > 1 && ctx.Err() == nil && query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row-1) == "0" {
+	db := rig.Database(t)
+	p := rig.Provider{Call: func(ctx context.Context, row int32, _ int) error { // each ends when the record before it is durable
+		for row > 1 && ctx.Err() == nil && rig.Query(t, db, `SELECT count(*)::text FROM t WHERE id = $1`, row-1) == "0" {
 			time.Sleep(time.Millisecond)
 		}
 		return ctx.Err()
 	}}
-	s, adds := p.service(terms), &atomic.Int64{}
-	s.edit = func(spec *wire.Service) {
+	s, adds := p.Service(rig.Terms), &atomic.Int64{}
+	s.Edit = func(spec *wire.Service) {
 		spec.Limits.Effects = n // else a call could have the slot of the one that it waits for
 		plan := spec.Topics[0].NewPlan
 		spec.Topics[0].NewPlan = func() wire.Plan { return counted{plan(), adds} }
@@ -76,11 +77,11 @@ func TestRecordsAreNotDecidedForEachCallThatIsOver(t *testing.T) {
 	for row := 1; row <= n; row++ {
 		texts = append(texts, fmt.Sprintf("effect %d", row))
 	}
-	apply(t, own(t, s.consumer(t, db)), records(0, texts...))
+	rig.Apply(t, rig.Own(t, s.Consumer(t, db)), rig.Records(0, texts...))
 	if got := adds.Load(); got > 3*n {
 		t.Errorf("%d records were decided %d times", n, got)
 	}
-	want(t, "rows", query(t, db, `SELECT count(*)::text FROM t`), fmt.Sprint(n))
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT count(*)::text FROM t`), fmt.Sprint(n))
 }
 
 // Records whose effects end soon after each other are sent together: what ends within batch_wait
@@ -88,9 +89,9 @@ func TestRecordsAreNotDecidedForEachCallThatIsOver(t *testing.T) {
 func TestEffectsThatEndTogetherAreSentTogether(t *testing.T) {
 	t.Parallel()
 	const n = 20
-	db := database(t)
+	db := rig.Database(t)
 	release := make(chan struct{})
-	p := provider{call: func(ctx context.Context, row int32, _ int) error {
+	p := rig.Provider{Call: func(ctx context.Context, row int32, _ int) error {
 		if row < n {
 			time.Sleep(time.Duration(row) * time.Millisecond)
 			return nil
@@ -101,20 +102,20 @@ func TestEffectsThatEndTogetherAreSentTogether(t *testing.T) {
 		}
 		return ctx.Err()
 	}}
-	s := p.service(terms)
-	s.edit = func(spec *wire.Service) { spec.Limits.Effects, spec.Limits.BatchWait = n, 2*time.Second }
-	c := s.consumer(t, db)
+	s := p.Service(rig.Terms)
+	s.Edit = func(spec *wire.Service) { spec.Limits.Effects, spec.Limits.BatchWait = n, 2*time.Second }
+	c := s.Consumer(t, db)
 	var texts []string
 	for row := 1; row <= n; row++ {
 		texts = append(texts, fmt.Sprintf("effect %d", row))
 	}
-	w, done := own(t, c), make(chan error, 1)
+	w, done := rig.Own(t, c), make(chan error, 1)
 	before := c.Stats().Batches
 	go func() {
-		_, err := w.Apply(context.WithoutCancel(t.Context()), records(0, texts...))
+		_, err := w.Apply(context.WithoutCancel(t.Context()), rig.Records(0, texts...))
 		done <- err
 	}()
-	within(t, "all rows but the last", func() bool { return query(t, db, `SELECT count(*)::text FROM t`) == fmt.Sprint(n-1) })
+	rig.Within(t, "all rows but the last", func() bool { return rig.Query(t, db, `SELECT count(*)::text FROM t`) == fmt.Sprint(n-1) })
 	close(release)
 	if err := <-done; err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -26,37 +27,37 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			called, goOn := make(chan struct{}), make(chan struct{})
 			var once sync.Once
-			p := provider{call: func(_ context.Context, row int32, _ int) error {
+			p := rig.Provider{Call: func(_ context.Context, row int32, _ int) error {
 				if row == 1 {
 					once.Do(func() { close(called) })
 					<-goOn // although its context ends
 				}
 				return nil
 			}}
-			quick := terms
+			quick := rig.Terms
 			quick.Timeout = 300 * time.Millisecond
-			s := p.service(quick)
-			s.edit = func(s *wire.Service) { s.Limits.Effects = test.slots }
-			holder := s.consumer(t, db)
-			at := drive(t, holder)
+			s := p.Service(quick)
+			s.Edit = func(s *wire.Service) { s.Limits.Effects = test.slots }
+			holder := s.Consumer(t, db)
+			at := rig.Drive(t, holder)
 			var all sync.WaitGroup
 			defer all.Wait()
 			defer close(goOn)
-			assign(t, at, 0)
-			all.Go(func() { _ = at.Deliver(t.Context(), first, records(0, "effect 1")) })
+			rig.Assign(t, at, 0)
+			all.Go(func() { _ = at.Deliver(t.Context(), rig.First, rig.Records(0, "effect 1")) })
 			<-called
-			waiter, to, partition := holder, at, idem.Partition{Topic: topic, Number: 1}
+			waiter, to, partition := holder, at, idem.Partition{Topic: rig.Topic, Number: 1}
 			if test.another {
-				at.Revoked(first)
-				waiter = s.consumer(t, db)
-				to, partition = drive(t, waiter), first
+				at.Revoked(rig.First)
+				waiter = s.Consumer(t, db)
+				to, partition = rig.Drive(t, waiter), rig.First
 			}
 			deliverTo(t, to, partition, &all)
 			health := ""
-			within(t, "the one that waits says for what", func() bool {
+			rig.Within(t, "the one that waits says for what", func() bool {
 				if err := waiter.Health().Err(); err != nil {
 					health = err.Error()
 				}
@@ -83,15 +84,15 @@ func TestEffectThatWaitsSaysForWhat(t *testing.T) {
 // deliverTo assigns a partition and delivers the record of an effect to it, which waits.
 func deliverTo(t *testing.T, sink idem.Sink, p idem.Partition, all *sync.WaitGroup) {
 	t.Helper()
-	a := newSource(nil).assignment
+	a := rig.NewSource(nil).Assignment
 	a.Partition = p
 	a.Partitions = max(a.Partitions, p.Number+1)
 	if _, err := sink.Assigned(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	msgs := records(0, "effect 1")
+	msgs := rig.Records(0, "effect 1")
 	if p.Number == 1 {
-		msgs = records(0, "effect 2")
+		msgs = rig.Records(0, "effect 2")
 		msgs[0].Partition = 1
 	}
 	all.Go(func() { _ = sink.Deliver(t.Context(), p, msgs) })

@@ -14,6 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -104,11 +105,11 @@ func TestCodeThatTheDriverCallsIsTheHandlers(t *testing.T) {
 		"panics": {func() { panic("secret") }, "the handler panicked: a value of type string"},
 		"exits":  {runtime.Goexit, "the handler ended its goroutine"},
 	}
-	db := database(t)
+	db := rig.Database(t)
 	var handle func(ctx context.Context, tx idem.Tx) error
-	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.consumer(t, db)
+	c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.Consumer(t, db)
 	next, began := int64(1), time.Now()
-	if err := newSource(records(0, "put 1 1")).run(t, c); err != nil {
+	if err := rig.NewSource(rig.Records(0, "put 1 1")).Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
 	for way, w := range ways {
@@ -129,11 +130,11 @@ func TestCodeThatTheDriverCallsIsTheHandlers(t *testing.T) {
 						}
 						return err
 					}
-					if err := newSource(records(next, "put 2 2", "call 1", "put 3 3")).run(t, c); err != nil {
+					if err := rig.NewSource(rig.Records(next, "put 2 2", "call 1", "put 3 3")).Consume(t, c); err != nil {
 						t.Fatalf("%s: %v", what, err)
 					}
 					next += 3
-					if reason := query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2); reason != "handler: Test: "+e.says {
+					if reason := rig.Query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2); reason != "handler: Test: "+e.says {
 						t.Errorf("%s: dead letter %q", what, reason)
 					}
 				}
@@ -143,13 +144,13 @@ func TestCodeThatTheDriverCallsIsTheHandlers(t *testing.T) {
 	if took := time.Since(began); took > 4*time.Minute {
 		t.Errorf("it took %v: a call was waited for until its time was over", took)
 	}
-	want(t, "rows", table(t, db), "1=1 2=2 3=3")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3")
 }
 
 // CopyFrom takes the values that the driver's own CopyFrom takes, and stores the same.
 func TestCopyFromStoresWhatTheDriverWould(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	const columns = `n int, d numeric, s text, a int[], b bytea, j jsonb, u uuid, t timestamptz, f bool, i inet, y interval`
 	idemtest.Exec(t, db, `CREATE TABLE ours (`+columns+`); CREATE TABLE theirs (`+columns+`)`)
 	one, at := 1, time.Date(2020, 1, 2, 3, 4, 5, 6000, time.UTC)
@@ -164,7 +165,7 @@ func TestCopyFromStoresWhatTheDriverWould(t *testing.T) {
 	}
 	names := strings.Split("n d s a b j u t f i y", " ")
 	var sent int64
-	c := service{policy: wire.FailurePolicy{}, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Policy: wire.FailurePolicy{}, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		n, err := tx.CopyFrom(ctx, pgx.Identifier{"ours"}, names, pgx.CopyFromRows(rows))
 		if err != nil {
 			return err
@@ -172,12 +173,12 @@ func TestCopyFromStoresWhatTheDriverWould(t *testing.T) {
 		sent = n
 		_, err = idem.PgxTx(tx).Conn().CopyFrom(ctx, pgx.Identifier{"theirs"}, names, pgx.CopyFromRows(rows))
 		return err
-	}}.consumer(t, db)
-	apply(t, own(t, c), records(0, "call 1"))
-	want(t, "dead letters", letters(t, db), "")
-	want(t, "rows", sent, int64(len(rows)))
-	want(t, "rows that differ", query(t, db, `SELECT count(*)::text FROM (
+	}}.Consumer(t, db)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "call 1"))
+	rig.Want(t, "dead letters", rig.Letters(t, db), "")
+	rig.Want(t, "rows", sent, int64(len(rows)))
+	rig.Want(t, "rows that differ", rig.Query(t, db, `SELECT count(*)::text FROM (
 		(SELECT o::text, count(*) FROM ours o GROUP BY 1 EXCEPT SELECT o::text, count(*) FROM theirs o GROUP BY 1) UNION ALL
 		(SELECT o::text, count(*) FROM theirs o GROUP BY 1 EXCEPT SELECT o::text, count(*) FROM ours o GROUP BY 1)) AS d`), "0")
-	want(t, "rows in the table", query(t, db, `SELECT count(*)::text FROM ours`), fmt.Sprint(len(rows)))
+	rig.Want(t, "rows in the table", rig.Query(t, db, `SELECT count(*)::text FROM ours`), fmt.Sprint(len(rows)))
 }

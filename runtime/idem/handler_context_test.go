@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // asking is a tracer that asks each statement's context for what its handler was called for.
@@ -26,7 +27,7 @@ func (*asking) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) 
 
 func TestTracerFindsTheCallInAStatementsContext(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	cfg, tracer := db.Config(), &asking{}
 	cfg.ConnConfig.Tracer = tracer
 	traced, err := pgxpool.NewWithConfig(t.Context(), cfg)
@@ -34,12 +35,12 @@ func TestTracerFindsTheCallInAStatementsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer traced.Close()
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 		return err
-	}}.consumer(t, traced))
-	apply(t, w, records(0, "call 1", "call 2"))
-	want(t, "statements whose call the tracer knew", tracer.knew, 2)
+	}}.Consumer(t, traced))
+	rig.Apply(t, w, rig.Records(0, "call 1", "call 2"))
+	rig.Want(t, "statements whose call the tracer knew", tracer.knew, 2)
 }
 
 // tenant is a statement's text that depends on the event.
@@ -79,10 +80,10 @@ func TestRewriterFindsTheCallInAStatementsContext(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			apply(t, own(t, service{handle: run}.consumer(t, db)), records(7, "call 1"))
-			want(t, "dead letters", letters(t, db), "")
-			want(t, "rows", table(t, db), "7=1")
+			db := rig.Database(t)
+			rig.Apply(t, rig.Own(t, rig.Service{Handle: run}.Consumer(t, db)), rig.Records(7, "call 1"))
+			rig.Want(t, "dead letters", rig.Letters(t, db), "")
+			rig.Want(t, "rows", rig.Table(t, db), "7=1")
 		})
 	}
 }

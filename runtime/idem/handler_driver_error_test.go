@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // The driver's own error about a value quotes it, and a handler's error becomes the reason of
@@ -48,10 +49,10 @@ func TestDriverErrorQuotesNoPayload(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			w := own(t, service{handle: run}.consumer(t, db))
-			apply(t, w, records(0, "call 1"))
-			reason := query(t, db, `SELECT reason FROM idem_dead_letter`)
+			db := rig.Database(t)
+			w := rig.Own(t, rig.Service{Handle: run}.Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "call 1"))
+			reason := rig.Query(t, db, `SELECT reason FROM idem_dead_letter`)
 			if strings.Contains(reason, "4111111111111111") || !strings.Contains(reason, "handler") {
 				t.Errorf("the reason quotes the payload, or is another: %s", reason)
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -113,34 +114,34 @@ func TestHandlerThatEndsTheTransactionCommitsNothing(t *testing.T) {
 			}
 			t.Run(name+"/"+returned, func(t *testing.T) {
 				t.Parallel()
-				db := database(t)
+				db := rig.Database(t)
 				mended := false
-				s := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.EventTimeout = time.Second }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				s := rig.Service{Policy: rig.Impatient, Edit: func(s *wire.Service) { s.Limits.EventTimeout = time.Second }, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 					if _, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1) ON CONFLICT (id) DO UPDATE SET v = t.v + 1`, row+10); err != nil || mended || row != 1 {
 						return err
 					}
 					return result(ctx, tx, end(ctx, tx))
 				}}
-				w := own(t, s.consumer(t, db))
+				w := rig.Own(t, s.Consumer(t, db))
 				var err error
 				for range 6 {
-					_, err = w.Apply(t.Context(), records(0, texts...))
+					_, err = w.Apply(t.Context(), rig.Records(0, texts...))
 					if _, halted := errors.AsType[*idem.HaltedError](err); err == nil || halted {
 						break
 					}
 				}
-				committed := query(t, db, `SELECT count(*)::text FROM t`) + " rows, " + query(t, db, `SELECT max(next)::text FROM idem_ledger`) + " is the position"
-				h := wantError[*idem.HaltedError](t, err)
+				committed := rig.Query(t, db, `SELECT count(*)::text FROM t`) + " rows, " + rig.Query(t, db, `SELECT max(next)::text FROM idem_ledger`) + " is the position"
+				h := rig.WantError[*idem.HaltedError](t, err)
 				if !strings.HasPrefix(h.Reason, "handler Test ended the transaction") || len(h.Ways) != 1 {
 					t.Errorf("got %v", h)
 				}
-				want(t, "what committed", committed, "0 rows, 0 is the position")
-				want(t, "dead letters", letters(t, db), "")
+				rig.Want(t, "what committed", committed, "0 rows, 0 is the position")
+				rig.Want(t, "dead letters", rig.Letters(t, db), "")
 
 				mended = true
-				w = own(t, s.consumer(t, db))
-				apply(t, w, records(0, texts...))
-				want(t, "rows", table(t, db), "1=1 2=2 3=3 11=1 12=1")
+				w = rig.Own(t, s.Consumer(t, db))
+				rig.Apply(t, w, rig.Records(0, texts...))
+				rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3 11=1 12=1")
 			})
 		}
 	}
@@ -196,7 +197,7 @@ func TestTextOfSeveralStatementsIsNotSent(t *testing.T) {
 		for what, text := range several {
 			t.Run(how+"/"+what, func(t *testing.T) {
 				t.Parallel()
-				db := database(t)
+				db := rig.Database(t)
 				if what == "a name" { // a pool that uses the simple protocol for all
 					cfg := db.Config()
 					cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
@@ -210,18 +211,18 @@ func TestTextOfSeveralStatementsIsNotSent(t *testing.T) {
 					t.Cleanup(simple.Close)
 					db = simple
 				}
-				w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+				w := rig.Own(t, rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 					err := send(ctx, tx, text)
 					if err == nil || !strings.Contains(err.Error(), "an SQL text must be one statement") {
 						t.Errorf("the text was sent: %v", err)
 					}
 					return err
-				}}.consumer(t, db))
-				_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2"))
-				if h := wantError[*idem.HaltedError](t, err); h.Offset != 1 || !strings.Contains(h.Error(), "an SQL text must be one statement") {
+				}}.Consumer(t, db))
+				_, err := w.Apply(t.Context(), rig.Records(0, "put 1 1", "call 1", "put 2 2"))
+				if h := rig.WantError[*idem.HaltedError](t, err); h.Offset != 1 || !strings.Contains(h.Error(), "an SQL text must be one statement") {
 					t.Errorf("got %v", h)
 				}
-				want(t, "what committed", table(t, db)+query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), "1=1"+"0")
+				rig.Want(t, "what committed", rig.Table(t, db)+rig.Query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), "1=1"+"0")
 			})
 		}
 	}
@@ -230,20 +231,20 @@ func TestTextOfSeveralStatementsIsNotSent(t *testing.T) {
 // A rewriter cannot make an end of the transaction of a text.
 func TestTextOfARewriterIsRead(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	db := rig.Database(t)
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		var errs []error
 		for _, sql := range []string{`ROLLBACK AND CHAIN`, `INSERT INTO t VALUES (50, 1)`, `COMMIT AND CHAIN`} {
 			_, err := tx.Exec(ctx, `SELECT 1 + 1`, asText{sql})
 			errs = append(errs, err)
 		}
 		return errors.Join(errs...)
-	}}.consumer(t, db))
-	_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1"))
-	if h := wantError[*idem.HaltedError](t, err); !strings.HasPrefix(h.Reason, "handler Test ended the transaction") {
+	}}.Consumer(t, db))
+	_, err := w.Apply(t.Context(), rig.Records(0, "put 1 1", "call 1"))
+	if h := rig.WantError[*idem.HaltedError](t, err); !strings.HasPrefix(h.Reason, "handler Test ended the transaction") {
 		t.Errorf("got %v", h)
 	}
-	want(t, "rows", table(t, db), "")
+	rig.Want(t, "rows", rig.Table(t, db), "")
 }
 
 // The end of a transaction is found however its text is sent.
@@ -254,22 +255,22 @@ func TestEndOfATransactionIsFoundHoweverItIsSent(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			db := rig.Database(t)
+			w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if row == 1 {
 					if err := send(ctx, tx, `COMMIT AND CHAIN`); err != nil && name != "in a savepoint" { // which is gone then
 						return err
 					}
 				}
-				return addOne(ctx, tx, 2)
-			}}.consumer(t, db))
-			apply(t, w, records(0, "put 2 2"))
-			_, err := w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
+				return rig.AddOne(ctx, tx, 2)
+			}}.Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "put 2 2"))
+			_, err := w.Apply(t.Context(), rig.Records(1, "call 1", "call 3", "call 4"))
 			if err == nil {
-				_, err = w.Apply(t.Context(), records(1, "call 1", "call 3", "call 4"))
+				_, err = w.Apply(t.Context(), rig.Records(1, "call 1", "call 3", "call 4"))
 			}
-			wantError[*idem.HaltedError](t, err)
-			want(t, "calls that took effect", query(t, db, `SELECT v::text FROM t WHERE id = 2`), "2")
+			rig.WantError[*idem.HaltedError](t, err)
+			rig.Want(t, "calls that took effect", rig.Query(t, db, `SELECT v::text FROM t WHERE id = 2`), "2")
 		})
 	}
 }
@@ -285,23 +286,23 @@ func TestHandlerThatDeallocatesIsNamed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			bad := true
-			s := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			s := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if bad {
 					return end(ctx, tx)
 				}
-				return addOne(ctx, tx, row)
+				return rig.AddOne(ctx, tx, row)
 			}}
-			c := s.consumer(t, db)
-			_, err := own(t, c).Apply(t.Context(), records(0, "put 2 1", "call 2", "put 3 3"))
-			h := wantError[*idem.HaltedError](t, err)
+			c := s.Consumer(t, db)
+			_, err := rig.Own(t, c).Apply(t.Context(), rig.Records(0, "put 2 1", "call 2", "put 3 3"))
+			h := rig.WantError[*idem.HaltedError](t, err)
 			if h.Code != halt.Handler || !strings.HasPrefix(h.Reason, "handler Test removed the prepared statements") {
 				t.Errorf("got %v", h)
 			}
 			bad = false
-			apply(t, own(t, c), records(0, "put 2 1", "call 2", "put 3 3"))
-			want(t, "rows", table(t, db), "2=2 3=3")
+			rig.Apply(t, rig.Own(t, c), rig.Records(0, "put 2 1", "call 2", "put 3 3"))
+			rig.Want(t, "rows", rig.Table(t, db), "2=2 3=3")
 		})
 	}
 }
@@ -309,19 +310,19 @@ func TestHandlerThatDeallocatesIsNamed(t *testing.T) {
 // A halt in a replay names the letter, and the position before which the partition is halted.
 func TestHaltOfAReplaySaysWhere(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	ends := false
-	w := own(t, service{edit: keysAndBriefLocks, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	w := rig.Own(t, rig.Service{Edit: rig.KeysAndBriefLocks, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		if ends {
 			return ending(`COMMIT`)(ctx, tx)
 		}
 		return idem.Permanent(errors.New("refused"))
-	}}.consumer(t, db))
-	apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "put 1 1", "call 1", "put 2 2"))
 	ends = true
-	ask(t, db, "replay", 1)
+	rig.Ask(t, db, "replay", 1)
 	_, err := w.Apply(t.Context(), nil)
-	h := wantError[*idem.HaltedError](t, err)
+	h := rig.WantError[*idem.HaltedError](t, err)
 	if h.Offset != 3 || !strings.HasPrefix(h.Reason, "replay of the dead letter at offset 1: handler Test ended") {
 		t.Errorf("got %v", h)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -40,40 +41,40 @@ func TestEndOfAHandlerIsNotThatOfItsCallback(t *testing.T) {
 		"savepoint": func(ctx context.Context, tx idem.Tx) { _, _ = idem.PgxTx(tx).Begin(ctx) },
 		"nothing":   func(context.Context, idem.Tx) {},
 	}
-	db := database(t)
+	db := rig.Database(t)
 	var back func() error
 	var run func(context.Context, idem.Tx)
 	var end func() error
-	c := service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	c := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		if row > 0 {
-			_, err := tx.Exec(ctx, addSQL, 1)
+			_, err := tx.Exec(ctx, rig.AddSQL, 1)
 			return err
 		}
-		tx.Queue(addSQL, 1).Exec(func(pgconn.CommandTag) error { return back() })
+		tx.Queue(rig.AddSQL, 1).Exec(func(pgconn.CommandTag) error { return back() })
 		run(ctx, tx)
 		return end()
-	}}.consumer(t, db)
-	w := own(t, c)
-	apply(t, w, records(0, "put 1 0"))
+	}}.Consumer(t, db)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(0, "put 1 0"))
 	next, n := int64(1), 0
 	for called, f := range callbacks {
 		for ended, g := range ends {
 			for ran, h := range runs {
 				back, run, end = f, h, g
-				before := query(t, db, `SELECT v::text FROM t`)
-				if _, err := w.Apply(t.Context(), records(next, "call 1", "call 0", "call 1")); err != nil {
+				before := rig.Query(t, db, `SELECT v::text FROM t`)
+				if _, err := w.Apply(t.Context(), rig.Records(next, "call 1", "call 0", "call 1")); err != nil {
 					t.Fatalf("a callback %s in %s, the handler %s: %v", called, ran, ended, err)
 				}
 				next, n = next+3, n+2
-				if v := query(t, db, `SELECT (v - $1::int)::text FROM t`, before); v != "2" {
+				if v := rig.Query(t, db, `SELECT (v - $1::int)::text FROM t`, before); v != "2" {
 					t.Errorf("a callback %s in %s, the handler %s: %s effects of the other records", called, ran, ended, v)
 				}
 			}
 		}
 	}
-	want(t, "effects", table(t, db), fmt.Sprintf("1=%d", n))
-	want(t, "dead letters", query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), fmt.Sprint(n/2))
-	want(t, "position", query(t, db, `SELECT max(next)::text FROM idem_ledger`), fmt.Sprint(next))
+	rig.Want(t, "effects", rig.Table(t, db), fmt.Sprintf("1=%d", n))
+	rig.Want(t, "dead letters", rig.Query(t, db, `SELECT count(*)::text FROM idem_dead_letter`), fmt.Sprint(n/2))
+	rig.Want(t, "position", rig.Query(t, db, `SELECT max(next)::text FROM idem_ledger`), fmt.Sprint(next))
 }
 
 // What the driver or the server rejects before a statement runs is the handler's error: its record
@@ -148,13 +149,13 @@ func TestStatementThatCannotBeSentIsTheHandlersError(t *testing.T) {
 		"a parameter of no type": {"SELECT $1::int", []any{func() {}}},
 		"an error of a rewriter": {"SELECT 1", []any{rewriting("")}},
 	}
-	db := database(t)
+	db := rig.Database(t)
 	var handle func(ctx context.Context, tx idem.Tx) error
 	calls := 0
-	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		calls++
 		return handle(ctx, tx)
-	}}.consumer(t, db)
+	}}.Consumer(t, db)
 	next := int64(0)
 	for statement, s := range statements {
 		for way, run := range ways {
@@ -162,18 +163,18 @@ func TestStatementThatCannotBeSentIsTheHandlersError(t *testing.T) {
 				continue // statements on the connection itself are not examined, and the output of COPY is ignored
 			}
 			calls, handle = 0, func(ctx context.Context, tx idem.Tx) error { return run(ctx, tx, s.sql, s.args...) }
-			src := newSource(records(next, "put 1 1", "call 1", "put 2 2"))
-			if err := src.run(t, c); err != nil {
+			src := rig.NewSource(rig.Records(next, "put 1 1", "call 1", "put 2 2"))
+			if err := src.Consume(t, c); err != nil {
 				t.Fatalf("%s by %s: %v", statement, way, err)
 			}
 			next += 3
-			reason := query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2)
+			reason := rig.Query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2)
 			if calls > 3 || !strings.HasPrefix(reason, "handler: Test: ") {
 				t.Errorf("%s by %s: %d calls, dead letter %q", statement, way, calls, reason)
 			}
 		}
 	}
-	want(t, "rows", table(t, db), "1=1 2=2")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 }
 
 // rewriting is a rewriter of any statement to a text; "" is an error.
@@ -198,12 +199,12 @@ func TestWhatIsQueuedWhileRowsAreOpenIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			queued := 0
-			c := service{edit: func(s *wire.Service) {
+			c := rig.Service{Edit: func(s *wire.Service) {
 				// A busy machine with the race detector needs many seconds for 16 MiB of small statements.
 				s.Limits.EventTimeout, s.Limits.StatementTimeout, s.Limits.BatchTimeout = time.Minute, 2*time.Minute, 3*time.Minute
-			}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			}, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				rows, err := tx.Query(ctx, `SELECT generate_series(1, $1::int)`, row)
 				if err != nil {
 					return err
@@ -217,22 +218,22 @@ func TestWhatIsQueuedWhileRowsAreOpenIsBounded(t *testing.T) {
 					}
 				}
 				return nil
-			}}.consumer(t, db)
-			w := own(t, c)
+			}}.Consumer(t, db)
+			w := rig.Own(t, c)
 			few, much := 20_000, 200
 			if name == "many" {
 				much = 200_000
 			}
-			res := apply(t, w, records(0, "put 1 0", fmt.Sprintf("call %d", much)))
-			want(t, "dead", res.Dead, 1)
-			reason := query(t, db, `SELECT reason FROM idem_dead_letter WHERE offs = 1`)
+			res := rig.Apply(t, w, rig.Records(0, "put 1 0", fmt.Sprintf("call %d", much)))
+			rig.Want(t, "dead", res.Dead, 1)
+			reason := rig.Query(t, db, `SELECT reason FROM idem_dead_letter WHERE offs = 1`)
 			if !strings.Contains(reason, "16 MiB were queued while the rows") {
 				t.Errorf("reason: %s", reason)
 			}
 			if name == "many" {
-				res = apply(t, w, records(2, fmt.Sprintf("call %d", few)))
-				want(t, "applied", res.Applied, 1)
-				want(t, "rows", query(t, db, `SELECT count(*)::text FROM t WHERE id > 1`), fmt.Sprint(few))
+				res = rig.Apply(t, w, rig.Records(2, fmt.Sprintf("call %d", few)))
+				rig.Want(t, "applied", res.Applied, 1)
+				rig.Want(t, "rows", rig.Query(t, db, `SELECT count(*)::text FROM t WHERE id > 1`), fmt.Sprint(few))
 			}
 		})
 	}
@@ -242,9 +243,9 @@ func TestWhatIsQueuedWhileRowsAreOpenIsBounded(t *testing.T) {
 // for a callback.
 func TestGoroutinesMayQueueAtOnce(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT t_v_check`)
-	c := service{policy: wire.FailurePolicy{}, handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Policy: wire.FailurePolicy{}, Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
@@ -255,10 +256,10 @@ func TestGoroutinesMayQueueAtOnce(t *testing.T) {
 		}
 		wg.Wait()
 		return nil
-	}}.consumer(t, db)
-	apply(t, own(t, c), records(0, "put 1 0", "call 1"))
-	want(t, "dead letters", query(t, db, `SELECT coalesce(string_agg(reason, ' '), '') FROM idem_dead_letter`), "")
-	want(t, "rows", table(t, db), "1=2400")
+	}}.Consumer(t, db)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "put 1 0", "call 1"))
+	rig.Want(t, "dead letters", rig.Query(t, db, `SELECT coalesce(string_agg(reason, ' '), '') FROM idem_dead_letter`), "")
+	rig.Want(t, "rows", rig.Table(t, db), "1=2400")
 }
 
 // What an argument refers to and is not a part of it does not count, and is not read: another
@@ -269,8 +270,8 @@ func TestWhatAnArgumentOnlyRefersToDoesNotCount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := database(t)
-	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	db := rig.Database(t)
+	c := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		ring := &keyring{keys: map[int]string{}}
 		stop := make(chan struct{})
 		var all sync.WaitGroup
@@ -295,9 +296,9 @@ func TestWhatAnArgumentOnlyRefersToDoesNotCount(t *testing.T) {
 			tx.Queue(`SELECT $1::timestamptz, $2::text`, time.Now().In(zone), sealed{ring})
 		}
 		return rows.Err()
-	}}.consumer(t, db)
-	res := apply(t, own(t, c), records(0, "call 1"))
-	want(t, "applied", res.Applied, 1)
+	}}.Consumer(t, db)
+	res := rig.Apply(t, rig.Own(t, c), rig.Records(0, "call 1"))
+	rig.Want(t, "applied", res.Applied, 1)
 }
 
 type keyring struct {
@@ -327,33 +328,33 @@ func TestRefusedUseThatIsIgnoredFailsTheCall(t *testing.T) {
 	fail := func(tag pgconn.CommandTag) error { return idem.Permanent(errors.New("no row")) }
 	for name, handle := range map[string]func(ctx context.Context, tx idem.Tx) error{
 		"a callback that is set after its statement was sent": func(ctx context.Context, tx idem.Tx) error {
-			q := tx.Queue(addSQL, 77)
-			_, err := tx.Exec(ctx, addSQL, 1)
+			q := tx.Queue(rig.AddSQL, 77)
+			_, err := tx.Exec(ctx, rig.AddSQL, 1)
 			q.Exec(fail)
 			return err
 		},
 		"a callback that is set after another text was prepared": func(_ context.Context, tx idem.Tx) error {
-			q := tx.Queue(addSQL, 77)
+			q := tx.Queue(rig.AddSQL, 77)
 			tx.Queue(`UPDATE t SET v = v + 2 WHERE id = $1`, 1)
 			q.Exec(fail)
 			return nil
 		},
 		"a NUL": func(ctx context.Context, tx idem.Tx) error {
 			_, _ = tx.Exec(ctx, "SELECT '\x00'")
-			_, err := tx.Exec(ctx, addSQL, 1)
+			_, err := tx.Exec(ctx, rig.AddSQL, 1)
 			return err
 		},
 		"a batch with COPY": func(ctx context.Context, tx idem.Tx) error {
 			b := &pgx.Batch{}
 			b.Queue(`COPY t FROM STDIN`)
 			_ = tx.SendBatch(ctx, b).Close()
-			_, err := tx.Exec(ctx, addSQL, 1)
+			_, err := tx.Exec(ctx, rig.AddSQL, 1)
 			return err
 		},
 		"a source of CopyFrom that uses the transaction": func(ctx context.Context, tx idem.Tx) error {
 			_, err := tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromSlice(10_000, func(i int) ([]any, error) {
 				if i == 9_999 { // the first rows are sent
-					_, _ = tx.Exec(ctx, addSQL, 1)
+					_, _ = tx.Exec(ctx, rig.AddSQL, 1)
 				}
 				return []any{100 + i, 77}, nil
 			}))
@@ -366,14 +367,14 @@ func TestRefusedUseThatIsIgnoredFailsTheCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.consumer(t, db)
-			src := newSource(records(0, "put 1 0", "call 1", "put 2 2"))
-			if err := src.run(t, c); err != nil {
+			db := rig.Database(t)
+			c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.Consumer(t, db)
+			src := rig.NewSource(rig.Records(0, "put 1 0", "call 1", "put 2 2"))
+			if err := src.Consume(t, c); err != nil {
 				t.Fatal(err)
 			}
-			want(t, "rows", table(t, db), "1=0 2=2")
-			reason := query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter WHERE offs = 1`)
+			rig.Want(t, "rows", rig.Table(t, db), "1=0 2=2")
+			reason := rig.Query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter WHERE offs = 1`)
 			if !strings.HasPrefix(reason, "handler: Test: ") || strings.Contains(reason, "SQLSTATE") {
 				t.Errorf("reason %q", reason)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -85,14 +86,14 @@ func TestContextOfAHandlerIsTheHandlers(t *testing.T) {
 		"nothing":        func(ctx context.Context, _ idem.Tx) error { <-ctx.Done(); return ctx.Err() },
 		"an ignored end": func(ctx context.Context, tx idem.Tx) error { _, _ = tx.Exec(ctx, slow); return nil },
 	}
-	db := database(t)
+	db := rig.Database(t)
 	var handle func(ctx context.Context, tx idem.Tx) error
-	c := service{
-		policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) },
-		edit: func(s *wire.Service) { // which end nothing here
+	c := rig.Service{
+		Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) },
+		Edit: func(s *wire.Service) { // which end nothing here
 			s.Limits.EventTimeout, s.Limits.StatementTimeout, s.Limits.BatchTimeout = time.Minute, 2*time.Minute, 3*time.Minute
 		},
-	}.consumer(t, db)
+	}.Consumer(t, db)
 	next := int64(0)
 	for way, run := range ways {
 		for says, begin := range map[string]func(context.Context) (context.Context, context.CancelFunc){
@@ -112,15 +113,15 @@ func TestContextOfAHandlerIsTheHandlers(t *testing.T) {
 				defer cancel()
 				return run(ctx, tx)
 			}
-			if err := newSource(records(next, "put 1 1", "call 1", "put 2 2")).run(t, c); err != nil {
+			if err := rig.NewSource(rig.Records(next, "put 1 1", "call 1", "put 2 2")).Consume(t, c); err != nil {
 				t.Fatalf("%s: %v", way, err)
 			}
 			next += 3
-			reason := query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2)
-			if !strings.HasPrefix(reason, "handler: Test: "+says+": ") || calls < 1+impatient.Retries { // a slow machine may end a transaction and call once more
+			reason := rig.Query(t, db, `SELECT coalesce((SELECT reason FROM idem_dead_letter WHERE offs = $1), 'none')`, next-2)
+			if !strings.HasPrefix(reason, "handler: Test: "+says+": ") || calls < 1+rig.Impatient.Retries { // a slow machine may end a transaction and call once more
 				t.Errorf("%s: %d calls, dead letter %q", way, calls, reason)
 			}
 		}
 	}
-	want(t, "rows", table(t, db), "1=1 2=2")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 }

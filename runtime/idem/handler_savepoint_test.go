@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // nesters are what a call does that leaves a savepoint for the calls after it, under a name.
@@ -47,8 +48,8 @@ func TestSavepointOfAnotherCallLosesNoRecord(t *testing.T) {
 		for _, use := range []string{`ROLLBACK TO `, `RELEASE `} {
 			t.Run(by+"/"+use, func(t *testing.T) {
 				t.Parallel()
-				db := database(t)
-				w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+				db := rig.Database(t)
+				w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 					switch row {
 					case 1:
 						return s.set(ctx, tx)
@@ -56,16 +57,16 @@ func TestSavepointOfAnotherCallLosesNoRecord(t *testing.T) {
 						_, err := tx.Exec(ctx, use+s.name)
 						return err
 					case 3:
-						return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error { return addOne(ctx, tx.(idem.Tx), 30) })
+						return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(tx pgx.Tx) error { return rig.AddOne(ctx, tx.(idem.Tx), 30) })
 					}
-					return addOne(ctx, tx, row)
-				}}.consumer(t, db))
-				_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2", "call 3", "call 4", "call 2", "put 3 3"))
-				h := wantError[*idem.HaltedError](t, err)
+					return rig.AddOne(ctx, tx, row)
+				}}.Consumer(t, db))
+				_, err := w.Apply(t.Context(), rig.Records(0, "put 1 1", "call 1", "put 2 2", "call 3", "call 4", "call 2", "put 3 3"))
+				h := rig.WantError[*idem.HaltedError](t, err)
 				if !strings.HasPrefix(h.Reason, "handler Test rolled back to a savepoint that an earlier call had left") || h.Offset != 5 {
 					t.Errorf("got %v", h)
 				}
-				want(t, "rows", table(t, db), "")
+				rig.Want(t, "rows", rig.Table(t, db), "")
 			})
 		}
 	}
@@ -78,8 +79,8 @@ func TestSavepointThatIsSetAgainHidesNothing(t *testing.T) {
 	for _, name := range []string{"s", "idem_call"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			db := rig.Database(t)
+			w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				switch row {
 				case 1:
 					_, err := tx.Exec(ctx, `SAVEPOINT `+name)
@@ -88,29 +89,29 @@ func TestSavepointThatIsSetAgainHidesNothing(t *testing.T) {
 					_, err := tx.Exec(ctx, `ROLLBACK TO `+name)
 					return errors.Join(err, ending(`SAVEPOINT `+name)(ctx, tx))
 				}
-				return addOne(ctx, tx, row)
-			}}.consumer(t, db))
-			_, err := w.Apply(t.Context(), records(0, "put 1 1", "call 1", "put 2 2", "call 3", "call 2", "put 3 3"))
-			if h := wantError[*idem.HaltedError](t, err); h.Offset != 4 {
+				return rig.AddOne(ctx, tx, row)
+			}}.Consumer(t, db))
+			_, err := w.Apply(t.Context(), rig.Records(0, "put 1 1", "call 1", "put 2 2", "call 3", "call 2", "put 3 3"))
+			if h := rig.WantError[*idem.HaltedError](t, err); h.Offset != 4 {
 				t.Errorf("got %v", h)
 			}
-			want(t, "rows", table(t, db), "")
+			rig.Want(t, "rows", rig.Table(t, db), "")
 		})
 	}
 }
 
 func TestSavepointsOfACallAreItsOwn(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	db := rig.Database(t)
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		for _, sql := range []string{`SAVEPOINT s`, `INSERT INTO t VALUES (9, 9)`, `ROLLBACK TO s`} {
 			if _, err := tx.Exec(ctx, sql); err != nil {
 				return err
 			}
 		}
-		return addOne(ctx, tx, row)
-	}}.consumer(t, db))
-	apply(t, w, records(0, "put 2 0", "call 2", "put 3 3", "call 2", "call 2", "put 4 4"))
-	want(t, "rows", table(t, db), "2=3 3=3 4=4")
-	want(t, "position", w.Next(), 6)
+		return rig.AddOne(ctx, tx, row)
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "put 2 0", "call 2", "put 3 3", "call 2", "call 2", "put 4 4"))
+	rig.Want(t, "rows", rig.Table(t, db), "2=3 3=3 4=4")
+	rig.Want(t, "position", w.Next(), 6)
 }

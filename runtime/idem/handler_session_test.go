@@ -11,22 +11,23 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // What a handler sets for the session must not outlive its transaction: the next batch on that
 // connection would write elsewhere.
 func TestSessionOfAHandlerIsClean(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA tenant; CREATE TABLE tenant.t (LIKE public.t INCLUDING ALL)`)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `SET search_path = tenant, public`)
 		return err
-	}}.consumer(t, db))
-	apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
-	apply(t, w, records(3, "put 3 3"))
-	want(t, "rows", table(t, db), "1=1 2=2 3=3")
-	want(t, "rows elsewhere", query(t, db, `SELECT count(*)::text FROM tenant.t`), "0")
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "put 1 1", "call 1", "put 2 2"))
+	rig.Apply(t, w, rig.Records(3, "put 3 3"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3")
+	rig.Want(t, "rows elsewhere", rig.Query(t, db, `SELECT count(*)::text FROM tenant.t`), "0")
 }
 
 // rewriter makes any statement of a text.
@@ -126,7 +127,7 @@ var ways = map[string]func(ctx context.Context, tx idem.Tx, sql string) error{
 }
 
 func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	sent := maps.Clone(ways)
 	sent["by a rewriter"] = func(ctx context.Context, tx idem.Tx, _ string) error {
 		_, err := tx.Exec(ctx, `SELECT 1 + 1`, pgx.QueryExecModeExec, rewriter{})
@@ -138,49 +139,49 @@ func TestWhatAHandlerSetsIsTakenBackHoweverItIsSent(t *testing.T) {
 	}
 	for name, send := range sent {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
+			db := rig.Database(t)
 			idemtest.Exec(t, db, `CREATE SCHEMA tenant; CREATE TABLE tenant.t (LIKE public.t INCLUDING ALL)`)
-			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if row == 1 {
 					return send(ctx, tx, setPath)
 				}
-				return addOne(ctx, tx, row)
-			}}.consumer(t, db))
-			apply(t, w, records(0, "put 2 2", "call 2", "call 1", "call 2", "put 3 3", "call 1", "put 4 4", "call 2"))
-			apply(t, w, records(8, "put 5 5", "call 2"))
-			want(t, "rows", table(t, db), "2=6 3=3 4=4 5=5")
-			want(t, "rows elsewhere", query(t, db, `SELECT count(*)::text FROM tenant.t`), "0")
+				return rig.AddOne(ctx, tx, row)
+			}}.Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "put 2 2", "call 2", "call 1", "call 2", "put 3 3", "call 1", "put 4 4", "call 2"))
+			rig.Apply(t, w, rig.Records(8, "put 5 5", "call 2"))
+			rig.Want(t, "rows", rig.Table(t, db), "2=6 3=3 4=4 5=5")
+			rig.Want(t, "rows elsewhere", rig.Query(t, db, `SELECT count(*)::text FROM tenant.t`), "0")
 		})
 	}
 }
 
 func TestSessionLocksOfAHandlerEnd(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	db := rig.Database(t)
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `SELECT pg_advisory_lock(42)`)
 		return err
-	}}.consumer(t, db))
-	apply(t, w, records(0, "call 1"))
-	want(t, "advisory locks", query(t, db, `SELECT count(*)::text FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`), "0")
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "call 1"))
+	rig.Want(t, "advisory locks", rig.Query(t, db, `SELECT count(*)::text FROM pg_locks WHERE locktype = 'advisory' AND objid = 42 AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`), "0")
 }
 
 func TestTempTableOfAHandlerHidesNone(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	db := rig.Database(t)
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `CREATE TEMP TABLE IF NOT EXISTS t (id integer PRIMARY KEY, v integer)`)
 		return err
-	}}.consumer(t, db))
-	apply(t, w, records(0, "call 1", "put 1 1"))
-	apply(t, w, records(2, "put 2 2"))
-	want(t, "rows", table(t, db), "1=1 2=2")
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "call 1", "put 1 1"))
+	rig.Apply(t, w, rig.Records(2, "put 2 2"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 }
 
 // What the service's own hook gave its connections stays, and so does what the runtime did.
 func TestSettingsOfTheServiceOutliveAHandler(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA tenant; CREATE TABLE tenant.t (LIKE public.t INCLUDING ALL)`)
 	cfg := db.Config()
 	cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
@@ -193,14 +194,14 @@ func TestSettingsOfTheServiceOutliveAHandler(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	var interval string
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		if err := tx.QueryRow(ctx, `SHOW client_connection_check_interval`).Scan(&interval); err != nil {
 			return err
 		}
 		return ending(`SET search_path = public`, `SET client_connection_check_interval = 0`, `SET ROLE pg_monitor`)(ctx, tx)
-	}}.consumer(t, pool))
-	apply(t, w, records(0, "call 1", "put 1 1"))
-	apply(t, w, records(2, "put 2 2", "call 1"))
-	want(t, "rows", query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM tenant.t`), "1 2")
-	want(t, "client_connection_check_interval", interval, "5s")
+	}}.Consumer(t, pool))
+	rig.Apply(t, w, rig.Records(0, "call 1", "put 1 1"))
+	rig.Apply(t, w, rig.Records(2, "put 2 2", "call 1"))
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT string_agg(id::text, ' ' ORDER BY id) FROM tenant.t`), "1 2")
+	rig.Want(t, "client_connection_check_interval", interval, "5s")
 }

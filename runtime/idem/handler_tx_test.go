@@ -13,6 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -27,16 +28,16 @@ func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
 		"PgxTx": func(tx idem.Tx) idem.Tx { return idem.PgxTx(tx).(idem.Tx) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
+			db := rig.Database(t)
 			var kept idem.Tx
-			w := own(t, service{handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+			w := rig.Own(t, rig.Service{Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 				kept = unwrap(tx)
 				return idem.Permanent(errors.New("refused"))
-			}}.consumer(t, db))
-			apply(t, w, records(0, "call 1"))
-			want(t, "dead letters", letters(t, db), "0 handler")
+			}}.Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "call 1"))
+			rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler")
 			_, err := kept.Exec(t.Context(), `INSERT INTO t VALUES (1, 1)`)
-			want(t, "rows of a record that is a dead letter", table(t, db), "")
+			rig.Want(t, "rows of a record that is a dead letter", rig.Table(t, db), "")
 			if err == nil {
 				t.Error("the statement succeeded, outside of any transaction of the runtime")
 			}
@@ -47,24 +48,24 @@ func TestTxIsOfNoUseAfterTheHandler(t *testing.T) {
 // Nobody knows what else the goroutine would have done with the transaction, however the handler
 // ended before it.
 func TestStatementThatIsLeftRunningIsTheHandlersFault(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for name, end := range map[string]func(){
 		"return": func() {}, "panic": func() { panic("left") }, "Goexit": runtime.Goexit,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			var calls atomic.Int32
-			w := own(t, service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+			w := rig.Own(t, rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 				calls.Add(1)
 				go func() { _, _ = tx.Exec(ctx, `SELECT pg_sleep(2)`) }()
-				eventually(t, db, "1", `SELECT count(*)::text FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(2)' AND state = 'active' AND datname = current_database()`)
+				rig.Eventually(t, db, "1", `SELECT count(*)::text FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(2)' AND state = 'active' AND datname = current_database()`)
 				end()
 				return nil
-			}}.consumer(t, db))
-			apply(t, w, records(0, "call 1"))
-			want(t, "calls", calls.Load(), 1)
-			want(t, "reason", query(t, db, `SELECT reason FROM idem_dead_letter`), "handler: Test: the handler returned while a statement of its transaction was running")
+			}}.Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "call 1"))
+			rig.Want(t, "calls", calls.Load(), 1)
+			rig.Want(t, "reason", rig.Query(t, db, `SELECT reason FROM idem_dead_letter`), "handler: Test: the handler returned while a statement of its transaction was running")
 		})
 	}
 }
@@ -117,19 +118,19 @@ func TestTransientErrorInHandlerIsNoDeadLetter(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
+			db := rig.Database(t)
 			failsOnce(t, db)
 			calls := 0
-			c := service{policy: wire.FailurePolicy{}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := rig.Service{Policy: wire.FailurePolicy{}, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if calls++; calls > 1 {
 					return nil
 				}
 				return run(ctx, tx, row)
-			}}.consumer(t, db)
-			if err := newSource(records(0, "call 1")).run(t, c); err != nil {
+			}}.Consumer(t, db)
+			if err := rig.NewSource(rig.Records(0, "call 1")).Consume(t, c); err != nil {
 				t.Fatal(err)
 			}
-			want(t, "dead letters", letters(t, db), "")
+			rig.Want(t, "dead letters", rig.Letters(t, db), "")
 		})
 	}
 }
@@ -159,9 +160,9 @@ func lockBusy(t *testing.T, db *pgxpool.Pool) {
 // An error that a savepoint took back is not the one that failed the transaction later.
 func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	failsOnce(t, db)
-	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		if _, err := tx.Exec(ctx, `SAVEPOINT s`); err != nil {
 			return err
 		}
@@ -174,19 +175,19 @@ func TestEarlierErrorOfASavepointIsNotBlamed(t *testing.T) {
 			return errors.New("later")
 		}
 		return nil
-	}}.consumer(t, db)
-	if err := newSource(records(0, "call 1")).run(t, c); err != nil {
+	}}.Consumer(t, db)
+	if err := rig.NewSource(rig.Records(0, "call 1")).Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "dead letters", letters(t, db), "")
+	rig.Want(t, "dead letters", rig.Letters(t, db), "")
 }
 
 // A handler that returns while a goroutine of it still runs a statement is refused: nobody
 // knows how much of it would take effect.
 func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	db := rig.Database(t)
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		begun := make(chan struct{})
 		go func() {
 			_, _ = tx.CopyFrom(ctx, pgx.Identifier{"t"}, []string{"id", "v"}, pgx.CopyFromFunc(func() ([]any, error) {
@@ -197,10 +198,10 @@ func TestStatementLeftRunningIsADeadLetter(t *testing.T) {
 		}()
 		<-begun
 		return nil
-	}}.consumer(t, db))
-	apply(t, w, records(0, "call 1"))
-	want(t, "rows", table(t, db), "")
-	want(t, "dead letters", letters(t, db), "0 handler")
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "call 1"))
+	rig.Want(t, "rows", rig.Table(t, db), "")
+	rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler")
 }
 
 // A handler that reads only, and says so, must not hold up its partition for ever, nor end
@@ -209,17 +210,17 @@ func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
 	t.Parallel()
 	for name, insert := range map[string]bool{"and only reads": false, "and writes": true} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			db := rig.Database(t)
+			w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				_, err := tx.Exec(ctx, `SET TRANSACTION READ ONLY`)
 				if insert {
-					err = addOne(ctx, tx, row)
+					err = rig.AddOne(ctx, tx, row)
 				}
 				return err
-			}}.consumer(t, db))
-			apply(t, w, records(0, "put 1 1", "call 1", "put 2 2"))
-			want(t, "rows", table(t, db), "1=1 2=2")
-			want(t, "dead letters", letters(t, db), "1 handler")
+			}}.Consumer(t, db))
+			rig.Apply(t, w, rig.Records(0, "put 1 1", "call 1", "put 2 2"))
+			rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
+			rig.Want(t, "dead letters", rig.Letters(t, db), "1 handler")
 		})
 	}
 }
@@ -227,10 +228,10 @@ func TestReadOnlyHandlerIsADeadLetter(t *testing.T) {
 // What a handler keeps of its transaction's large objects ends with it.
 func TestLargeObjectsEndWithTheHandler(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	var kept pgx.LargeObjects
 	var object *pgx.LargeObject
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		kept = idem.PgxTx(tx).LargeObjects()
 		oid, err := kept.Create(ctx, 0)
 		if err != nil {
@@ -241,8 +242,8 @@ func TestLargeObjectsEndWithTheHandler(t *testing.T) {
 		}
 		_, err = object.Write([]byte("a"))
 		return err
-	}}.consumer(t, db))
-	apply(t, w, records(0, "call 1"))
+	}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "call 1"))
 	_, created := kept.Create(t.Context(), 0)
 	_, wrote := object.Write([]byte("b"))
 	for _, err := range []error{created, wrote} {
@@ -250,5 +251,5 @@ func TestLargeObjectsEndWithTheHandler(t *testing.T) {
 			t.Errorf("got %v, want pgx.ErrTxClosed", err)
 		}
 	}
-	want(t, "objects", query(t, db, `SELECT string_agg(convert_from(data, 'UTF8'), ' ') FROM pg_largeobject`), "a")
+	rig.Want(t, "objects", rig.Query(t, db, `SELECT string_agg(convert_from(data, 'UTF8'), ' ') FROM pg_largeobject`), "a")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 	"github.com/idemgen/idemgen/runtime/internal/engine/keys"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
@@ -20,12 +21,12 @@ import (
 // read.
 func TestHiddenKeyIsReadInEveryGeneration(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	w := own(t, c)
-	apply(t, w, records(0, "a: put 1 1"))
-	rotate(t, db, c)
-	apply(t, w, records(1, "b: put 2 2"))
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(0, "a: put 1 1"))
+	rig.Rotate(t, db, c)
+	rig.Apply(t, w, rig.Records(1, "b: put 2 2"))
 
 	conn, err := db.Acquire(t.Context())
 	if err != nil {

@@ -9,13 +9,14 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // lookAt tells that the first partition is idle.
 func lookAt(t testing.TB, sink idem.Sink) error {
 	t.Helper()
-	return sink.Idle(t.Context(), first, -1)
+	return sink.Idle(t.Context(), rig.First, -1)
 }
 
 // lookUntilFenced looks again where a look found no answer within a short batch_timeout, which is
@@ -39,47 +40,47 @@ func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
 		foreign int64
 	}{
 		"an operator rewound it": {change: func(t testing.TB, db *pgxpool.Pool) {
-			appendRow(t, db, "r", "next - 1", "operator me: again")
+			rig.AppendRow(t, db, "r", "next - 1", "operator me: again")
 		}, next: 1},
 		"its last row is gone": {change: func(t testing.TB, db *pgxpool.Pool) {
 			idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next = 2; DELETE FROM t WHERE id = 2; DELETE FROM idem_keys WHERE seq = 3`)
 		}, next: 1},
 		"its last row is gone, and another stands there": {change: func(t testing.TB, db *pgxpool.Pool) {
 			idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next = 2; DELETE FROM t WHERE id = 2`)
-			appendRow(t, db, "f", "next", "another process")
-			appendRow(t, db, "f", "next", "another process")
+			rig.AppendRow(t, db, "f", "next", "another process")
+			rig.AppendRow(t, db, "f", "next", "another process")
 		}, next: 1},
 		"another fenced it": {change: func(t testing.TB, db *pgxpool.Pool) {
-			appendRow(t, db, "f", "next", "another process")
+			rig.AppendRow(t, db, "f", "next", "another process")
 		}, next: -1, foreign: 1},
 		"another went far ahead": {change: func(t testing.TB, db *pgxpool.Pool) {
-			appendRow(t, db, "f", "next", "another process")
-			appendRow(t, db, "b", "next + 1", "")
+			rig.AppendRow(t, db, "f", "next", "another process")
+			rig.AppendRow(t, db, "b", "next + 1", "")
 			idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next < 3`)
 		}, next: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			c := service{}.consumer(t, db)
-			sink := drive(t, c)
-			assign(t, sink, 0)
-			deliver(t, sink, records(0, "put 1 1"))
-			deliver(t, sink, records(1, "put 2 2"))
+			db := rig.Database(t)
+			c := rig.Service{}.Consumer(t, db)
+			sink := rig.Drive(t, c)
+			rig.Assign(t, sink, 0)
+			rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
+			rig.Deliver(t, sink, rig.Records(1, "put 2 2"))
 			if err := lookAt(t, sink); err != nil {
 				t.Fatal(err)
 			}
 			test.change(t, db)
-			wantError[*idem.FencedError](t, lookAt(t, sink))
-			want(t, "foreign fences", c.Stats().ForeignFences, test.foreign)
-			wantError[*idem.FencedError](t, lookAt(t, sink)) // it must be taken over first
+			rig.WantError[*idem.FencedError](t, lookAt(t, sink))
+			rig.Want(t, "foreign fences", c.Stats().ForeignFences, test.foreign)
+			rig.WantError[*idem.FencedError](t, lookAt(t, sink)) // it must be taken over first
 			if test.next < 0 {
 				if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "STANDBY") {
 					t.Errorf("health: %v", err)
 				}
 				return
 			}
-			now(t, sink)
-			assign(t, sink, test.next)
+			rig.AtOnce(t, sink)
+			rig.Assign(t, sink, test.next)
 		})
 	}
 }
@@ -88,10 +89,10 @@ func TestIdlePartitionLearnsWhatBecameOfItsChain(t *testing.T) {
 // people hear of it.
 func TestFailedLookIsToldAndNoMore(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	sink := drive(t, c)
-	assign(t, sink, 0)
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
 	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN written_at TO later`)
 	if err := lookAt(t, sink); err != nil {
 		t.Fatal(err)
@@ -106,40 +107,40 @@ func TestFailedLookIsToldAndNoMore(t *testing.T) {
 	if err := c.Health().Err(); err != nil {
 		t.Errorf("health: %v", err)
 	}
-	deliver(t, sink, records(0, "put 1 1"))
+	rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
 }
 
 // Who waits for a record before it takes a partition over learns of an operator meanwhile.
 func TestOperatorEndsTheWaitForARecord(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }}.consumer(t, db))
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, "put 1 1"))
-	appendRow(t, db, "f", "next", "another process")
-	wantError[*idem.FencedError](t, lookUntilFenced(t, sink))
-	standsStill(t, sink)
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{Edit: func(s *wire.Service) { s.Limits.BatchTimeout = 500 * time.Millisecond }}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
+	rig.AppendRow(t, db, "f", "next", "another process")
+	rig.WantError[*idem.FencedError](t, lookUntilFenced(t, sink))
+	rig.StandsStill(t, sink)
 	if err := lookAt(t, sink); err != nil {
 		t.Fatal(err)
 	}
-	appendRow(t, db, "r", "next - 1", "operator me: again")
-	wantError[*idem.FencedError](t, lookUntilFenced(t, sink))
-	now(t, sink)
-	assign(t, sink, 0)
+	rig.AppendRow(t, db, "r", "next - 1", "operator me: again")
+	rig.WantError[*idem.FencedError](t, lookUntilFenced(t, sink))
+	rig.AtOnce(t, sink)
+	rig.Assign(t, sink, 0)
 }
 
 // A process that owns only partitions without records records how far they were read, by the times
 // of records that others read: else their keys would be kept for ever.
 func TestPartitionWithoutRecordsIsRead(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	apply(t, ownPartition(t, service{}.consumer(t, db), 1), records(0, "a: put 1 1"))
+	db := rig.Database(t)
+	rig.Apply(t, rig.OwnPartition(t, rig.Service{}.Consumer(t, db), 1), rig.Records(0, "a: put 1 1"))
 	idemtest.Exec(t, db, `UPDATE idem_stream SET seen_at = date_trunc('minute', now() - interval '1 minute')`)
-	sink := drive(t, service{}.consumer(t, db))
-	assign(t, sink, 0)
-	sink.End(first, 0, time.Now())
-	if err := sink.Idle(t.Context(), first, -1); err != nil {
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	sink.End(rig.First, 0, time.Now())
+	if err := sink.Idle(t.Context(), rig.First, -1); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "times", query(t, db, `SELECT count(DISTINCT seen_at) || ' ' || count(seen_at) FROM idem_stream`), "1 2")
+	rig.Want(t, "times", rig.Query(t, db, `SELECT count(DISTINCT seen_at) || ' ' || count(seen_at) FROM idem_stream`), "1 2")
 }

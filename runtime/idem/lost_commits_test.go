@@ -15,6 +15,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -40,11 +41,11 @@ func backup(t testing.TB, db *pgxpool.Pool) *pgxpool.Pool {
 }
 
 // assignedAt gives partition 0 to a service, to which Kafka says what was committed.
-func assignedAt(t testing.TB, c *idem.Consumer, committed idem.Commit) (sink idem.Sink, end func()) {
+func assignedAt(t testing.TB, c *rig.Consumer, committed idem.Commit) (sink idem.Sink, end func()) {
 	t.Helper()
-	sink, end = driveUntil(t, c)
-	a := newSource(nil).assignment
-	a.Committed = committing(committed)
+	sink, end = rig.DriveUntil(t, c)
+	a := rig.NewSource(nil).Assignment
+	a.Committed = rig.Committing(committed)
 	if _, err := sink.Assigned(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +54,14 @@ func assignedAt(t testing.TB, c *idem.Consumer, committed idem.Commit) (sink ide
 
 // applied applies records of partition 0 in a service of its own, to which Kafka says what was
 // committed. It returns what the service would commit.
-func applied(t testing.TB, db *pgxpool.Pool, s service, committed idem.Commit, msgs []idem.Message) idem.Commit {
+func applied(t testing.TB, db *pgxpool.Pool, s rig.Service, committed idem.Commit, msgs []idem.Message) idem.Commit {
 	t.Helper()
-	c := s.consumer(t, db)
+	c := s.Consumer(t, db)
 	defer c.Close()
 	sink, end := assignedAt(t, c, committed)
 	defer end()
-	deliver(t, sink, msgs)
-	return sink.Revoked(first)
+	rig.Deliver(t, sink, msgs)
+	return sink.Revoked(rig.First)
 }
 
 // A restored database is behind what Kafka says was committed for it. Rows are applied again, and
@@ -73,38 +74,38 @@ func TestDatabaseThatWentBack(t *testing.T) {
 		calls   int
 		letters string
 	}{
-		"retry":       {terms, 2, ""},
-		"dead_letter": {interrupts, 1, "3 interrupted, 4 interrupted"},
+		"retry":       {rig.Terms, 2, ""},
+		"dead_letter": {rig.Interrupts, 1, "3 interrupted, 4 interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			var p provider
-			s := p.service(tc.terms)
-			applied(t, db, s, idem.Commit{Offset: -1}, records(0, "a: effect 1", "b: effect 2"))
+			db := rig.Database(t)
+			var p rig.Provider
+			s := p.Service(tc.terms)
+			applied(t, db, s, idem.Commit{Offset: -1}, rig.Records(0, "a: effect 1", "b: effect 2"))
 			old := backup(t, db)
-			last := records(2, "put 9 9", "c: effect 3", "d: effect 4")
+			last := rig.Records(2, "put 9 9", "c: effect 3", "d: effect 4")
 			kafka := applied(t, db, s, idem.Commit{Offset: -1}, last)
-			want(t, "committed", kafka.Offset, 5)
+			rig.Want(t, "committed", kafka.Offset, 5)
 
 			for round := range 2 { // the second owner finds the same in Kafka: the first did not live to commit
-				c := s.consumer(t, old)
-				sink, end := driveUntil(t, c)
-				a := newSource(nil).assignment
-				a.Committed = committing(kafka)
+				c := s.Consumer(t, old)
+				sink, end := rig.DriveUntil(t, c)
+				a := rig.NewSource(nil).Assignment
+				a.Committed = rig.Committing(kafka)
 				at, err := sink.Assigned(t.Context(), a)
 				if err != nil {
 					t.Fatal(err)
 				}
-				want(t, "position", at.Offset, int64(2+round))
-				want(t, "found", c.Stats().WentBack, int64(1-round))
+				rig.Want(t, "position", at.Offset, int64(2+round))
+				rig.Want(t, "found", c.Stats().WentBack, int64(1-round))
 				problems := c.Health()
 				if len(problems) != 1 || problems[0].Code != "lost-commits" || !strings.Contains(problems[0].Reason, "back to offset 2") {
 					t.Errorf("Health says %v", problems)
 				}
-				deliver(t, sink, last[round:1+2*round])
+				rig.Deliver(t, sink, last[round:1+2*round])
 				if round == 1 {
-					want(t, "problems at the end", len(c.Health()), 0)
+					rig.Want(t, "problems at the end", len(c.Health()), 0)
 				}
 				end()
 				c.Close()
@@ -114,17 +115,17 @@ func TestDatabaseThatWentBack(t *testing.T) {
 				if row > 2 {
 					n = tc.calls
 				}
-				want(t, fmt.Sprint("calls of row ", row), p.count(row), n)
+				rig.Want(t, fmt.Sprint("calls of row ", row), p.Count(row), n)
 			}
-			want(t, "letters", letters(t, old), tc.letters)
-			want(t, "offsets", query(t, old, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "2 to 5")
-			want(t, "fence that says it", query(t, old, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'f' AND info LIKE '%the database lost commits%'`), "1")
-			want(t, "tokens that leap", query(t, old, `SELECT count(*)::text FROM idem_lease WHERE fence > 1000000000`), "2")
+			rig.Want(t, "letters", rig.Letters(t, old), tc.letters)
+			rig.Want(t, "offsets", rig.Query(t, old, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "2 to 5")
+			rig.Want(t, "fence that says it", rig.Query(t, old, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'f' AND info LIKE '%the database lost commits%'`), "1")
+			rig.Want(t, "tokens that leap", rig.Query(t, old, `SELECT count(*)::text FROM idem_lease WHERE fence > 1000000000`), "2")
 
 			if tc.letters != "" {
-				ask(t, old, "replay", 3)
+				rig.Ask(t, old, "replay", 3)
 				applied(t, old, s, kafka, nil)
-				want(t, "calls after a replay", p.count(3), 2)
+				rig.Want(t, "calls after a replay", p.Count(3), 2)
 			}
 		})
 	}
@@ -139,16 +140,16 @@ func TestCallUnderADatabaseThatWentBack(t *testing.T) {
 		tokens  []bool // of each call: above 500
 		letters string
 	}{
-		"retry":       {terms, []bool{true, true}, ""},
-		"dead_letter": {interrupts, []bool{true}, "0 interrupted"},
+		"retry":       {rig.Terms, []bool{true, true}, ""},
+		"dead_letter": {rig.Interrupts, []bool{true}, "0 interrupted"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			idemtest.Exec(t, db, `SELECT setval('idem_fence', 500)`)
-			var p provider
+			var p rig.Provider
 			var above []bool
-			p.call = func(ctx context.Context, _ int32, n int) error {
+			p.Call = func(ctx context.Context, _ int32, n int) error {
 				d, _ := idem.DeliveryFrom(ctx)
 				above = append(above, d.Token > 500)
 				if n == 1 {
@@ -157,9 +158,9 @@ func TestCallUnderADatabaseThatWentBack(t *testing.T) {
 				}
 				return nil
 			}
-			applied(t, db, p.service(tc.terms), idem.Commit{Offset: -1}, records(0, "a: effect 1"))
-			want(t, "calls with a token above all before", fmt.Sprint(above), fmt.Sprint(tc.tokens))
-			want(t, "letters", letters(t, db), tc.letters)
+			applied(t, db, p.Service(tc.terms), idem.Commit{Offset: -1}, rig.Records(0, "a: effect 1"))
+			rig.Want(t, "calls with a token above all before", fmt.Sprint(above), fmt.Sprint(tc.tokens))
+			rig.Want(t, "letters", rig.Letters(t, db), tc.letters)
 		})
 	}
 }
@@ -168,97 +169,97 @@ func TestCallUnderADatabaseThatWentBack(t *testing.T) {
 // the database draws then. An operator's decision about one of them counts nevertheless.
 func TestReplayAfterTheDatabaseWentBack(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
+	db := rig.Database(t)
+	var p rig.Provider
 	var store memlease.Store
-	s := p.serviceWith(&store, interrupts)
-	applied(t, db, s, idem.Commit{Offset: -1}, records(0, "put 1 1"))
+	s := p.ServiceWith(&store, rig.Interrupts)
+	applied(t, db, s, idem.Commit{Offset: -1}, rig.Records(0, "put 1 1"))
 	old := backup(t, db)
 	idemtest.Exec(t, db, `SELECT max(nextval('idem_fence')) FROM generate_series(1, 500)`)
-	p.call = func(context.Context, int32, int) error { return errors.New("the connection broke") }
-	last := records(1, "a: effect 2")
+	p.Call = func(context.Context, int32, int) error { return errors.New("the connection broke") }
+	last := rig.Records(1, "a: effect 2")
 	kafka := applied(t, db, s, idem.Commit{Offset: -1}, last)
-	want(t, "letters", letters(t, db), "1 interrupted")
+	rig.Want(t, "letters", rig.Letters(t, db), "1 interrupted")
 
-	p.call = nil
+	p.Call = nil
 	applied(t, old, s, kafka, last)
-	want(t, "letters of the restored database", letters(t, old), "1 interrupted")
-	want(t, "calls", p.count(2), 1)
-	ask(t, old, "replay", 1)
+	rig.Want(t, "letters of the restored database", rig.Letters(t, old), "1 interrupted")
+	rig.Want(t, "calls", p.Count(2), 1)
+	rig.Ask(t, old, "replay", 1)
 	applied(t, old, s, kafka, nil)
-	want(t, "calls after the replay", p.count(2), 2)
-	want(t, "rows", table(t, old), "1=1 2=2")
+	rig.Want(t, "calls after the replay", p.Count(2), 2)
+	rig.Want(t, "rows", rig.Table(t, old), "1=1 2=2")
 }
 
 // Fencing tokens never go back, even if the sequence did and no lease is left that tells: by what
 // Kafka keeps, also in a database that is not the one of before, and by what the process knows.
 func TestTokensGrowWithoutTheirSequence(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	var p provider
-	s := p.service(terms)
+	db := rig.Database(t)
+	var p rig.Provider
+	s := p.Service(rig.Terms)
 	idemtest.Exec(t, db, `SELECT setval('idem_fence', 5000)`)
-	kafka := applied(t, db, s, applied(t, db, s, idem.Commit{Offset: -1}, records(0, "a: effect 1")), records(1, "put 9 9"))
+	kafka := applied(t, db, s, applied(t, db, s, idem.Commit{Offset: -1}, rig.Records(0, "a: effect 1")), rig.Records(1, "put 9 9"))
 	grows := func(db *pgxpool.Pool) {
 		t.Helper()
-		want(t, "the token is greater", query(t, db, `SELECT (max(fence) > 5001)::text FROM idem_lease`), "true")
+		rig.Want(t, "the token is greater", rig.Query(t, db, `SELECT (max(fence) > 5001)::text FROM idem_lease`), "true")
 	}
-	empty := database(t)
-	name := operate.Name{Consumer: "test", Topic: topic, TopicID: newSource(nil).assignment.TopicID.String()}
+	empty := rig.Database(t)
+	name := operate.Name{Consumer: "test", Topic: rig.Topic, TopicID: rig.NewSource(nil).Assignment.TopicID.String()}
 	if _, err := operate.Set(t.Context(), empty, name, operate.Target{From: halt.NoLedger, To: 2, Partitions: 4}, operate.By{Reason: "ledger-missing"}); err != nil {
 		t.Fatal(err)
 	}
-	applied(t, empty, s, kafka, records(2, "c: effect 3"))
+	applied(t, empty, s, kafka, rig.Records(2, "c: effect 3"))
 	grows(empty)
 
 	const reset = `DELETE FROM idem_lease; SELECT setval('idem_fence', 1, false)`
 	idemtest.Exec(t, db, reset)
-	applied(t, db, s, kafka, records(2, "c: effect 3"))
+	applied(t, db, s, kafka, rig.Records(2, "c: effect 3"))
 	grows(db)
 
-	c := s.consumer(t, db)
-	apply(t, ownPartition(t, c, 1), records(0, "d: effect 4"))
+	c := s.Consumer(t, db)
+	rig.Apply(t, rig.OwnPartition(t, c, 1), rig.Records(0, "d: effect 4"))
 	idemtest.Exec(t, db, reset)
-	apply(t, ownPartition(t, c, 1), records(1, "e: effect 5"))
+	rig.Apply(t, rig.OwnPartition(t, c, 1), rig.Records(1, "e: effect 5"))
 	grows(db)
 	idemtest.Exec(t, db, `UPDATE idem_lease SET fence = fence + 1000000; SELECT setval('idem_fence', 1, false);
 		SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)
-	if _, err := c.Own(t.Context(), topic, 2, 0); err != nil { // on a connection that is new
-		_, err = c.Own(t.Context(), topic, 2, 0)
-		do(t, func() error { return err })
+	if _, err := c.Own(t.Context(), rig.Topic, 2, 0); err != nil { // on a connection that is new
+		_, err = c.Own(t.Context(), rig.Topic, 2, 0)
+		rig.Do(t, func() error { return err })
 	}
-	want(t, "the sequence is not behind", query(t, db, `SELECT (last_value >= (SELECT max(fence) FROM idem_lease))::text FROM idem_fence`), "true")
+	rig.Want(t, "the sequence is not behind", rig.Query(t, db, `SELECT (last_value >= (SELECT max(fence) FROM idem_lease))::text FROM idem_fence`), "true")
 }
 
 // A process whose filters are of keys that the database lost reads them again.
 func TestFiltersAreBuiltAgainWhenCommitsAreLost(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	log, option := logged()
-	c := service{options: []idem.Option{option}}.consumer(t, db)
-	sink, end := driveUntil(t, c)
+	db := rig.Database(t)
+	log, option := rig.Logged()
+	c := rig.Service{Options: []idem.Option{option}}.Consumer(t, db)
+	sink, end := rig.DriveUntil(t, c)
 	defer end()
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
-	rotate(t, db, c)
-	deliver(t, sink, records(3, "d: put 4 4"))
-	await(t, log, "filter of sealed keys built", 1)
-	a := newSource(nil).assignment
-	a.Committed = committing(sink.Revoked(first))
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	rig.Rotate(t, db, c)
+	rig.Deliver(t, sink, rig.Records(3, "d: put 4 4"))
+	rig.Await(t, log, "filter of sealed keys built", 1)
+	a := rig.NewSource(nil).Assignment
+	a.Committed = rig.Committing(sink.Revoked(rig.First))
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE next = 4; DELETE FROM idem_keys WHERE gen = 2 OR gen = 1 AND key = (SELECT key FROM idem_keys_1 ORDER BY key LIMIT 1)`)
 	if _, err := sink.Assigned(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	await(t, log, "no key is claimed until an operator has acted", 1)
+	rig.Await(t, log, "no key is claimed until an operator has acted", 1)
 }
 
 // Kafka says nothing about commits that are gone if an operator set the position back, if another
 // client committed, or if the ledger is another one.
 func TestDatabaseThatDidNotGoBack(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	kafka := applied(t, db, service{}, idem.Commit{Offset: -1}, records(0, "put 1 1", "put 2 2", "put 3 3"))
-	name := operate.Name{Consumer: "test", Topic: topic, Partition: 0}
+	db := rig.Database(t)
+	kafka := applied(t, db, rig.Service{}, idem.Commit{Offset: -1}, rig.Records(0, "put 1 1", "put 2 2", "put 3 3"))
+	name := operate.Name{Consumer: "test", Topic: rig.Topic, Partition: 0}
 	if _, err := operate.Set(t.Context(), db, name, operate.Target{From: halt.Anywhere, To: 1, ApplyAgain: true}, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 		t.Fatal(err)
 	}
@@ -268,43 +269,43 @@ func TestDatabaseThatDidNotGoBack(t *testing.T) {
 		"no metadata":               {Offset: 3},
 		"another database's ledger": {Offset: 3, Metadata: ledger.Mark{Stream: idem.UUID{1}, Seq: 9, Token: idem.UUID{2}, High: 3}.String()},
 	} {
-		applied(t, db, service{}, c, nil)
-		if query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`) != "true" {
+		applied(t, db, rig.Service{}, c, nil)
+		if rig.Query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`) != "true" {
 			t.Errorf("%s counts as commits that are gone", name)
 		}
 	}
 	// The row of the mark is trimmed, then the operator's.
 	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < (SELECT seq FROM idem_ledger WHERE kind = 'r')`)
-	applied(t, db, service{}, kafka, nil)
-	want(t, "found behind the operator's row", query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
+	applied(t, db, rig.Service{}, kafka, nil)
+	rig.Want(t, "found behind the operator's row", rig.Query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
 	idemtest.Exec(t, db, `WITH gone AS (DELETE FROM idem_ledger WHERE seq < (SELECT max(seq) FROM idem_ledger) RETURNING *)
 INSERT INTO idem_operator (stream, seq, kind, prev, next, written_at, info) SELECT stream, seq, kind, prev, next, written_at, info FROM gone WHERE kind = 'r'`)
-	applied(t, db, service{}, kafka, nil)
-	want(t, "found", query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
+	applied(t, db, rig.Service{}, kafka, nil)
+	rig.Want(t, "found", rig.Query(t, db, `SELECT (lost_at IS NULL)::text FROM idem_stream`), "true")
 	// The position was never that far before the operator set it back.
 	further := kafka
 	further.Offset = 4
-	applied(t, db, service{}, further, nil)
-	want(t, "found of another course", query(t, db, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "1 to 4")
+	applied(t, db, rig.Service{}, further, nil)
+	rig.Want(t, "found of another course", rig.Query(t, db, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "1 to 4")
 	idemtest.Exec(t, db, `UPDATE idem_stream SET lost_at = NULL, lost_from = NULL, lost_to = NULL; DELETE FROM idem_operator`)
-	applied(t, db, service{}, kafka, nil)
-	want(t, "found without the operator's row", query(t, db, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "1 to 3")
+	applied(t, db, rig.Service{}, kafka, nil)
+	rig.Want(t, "found without the operator's row", rig.Query(t, db, `SELECT lost_from || ' to ' || lost_to FROM idem_stream`), "1 to 3")
 }
 
 // A database that never saw the partition is not the one that the group's offset is of, if this
 // service committed it: start_from: committed takes over from other programs only.
 func TestOffsetOfAnotherDatabaseIsNotTakenOver(t *testing.T) {
 	t.Parallel()
-	s := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Committed }}
-	kafka := applied(t, database(t), s, idem.Commit{Offset: -1}, records(0, "put 1 1", "put 2 2"))
-	empty := database(t)
-	src := newSource(records(0, "put 1 1"))
-	src.assignment.Committed = committing(kafka)
-	halted := wantError[*idem.HaltedError](t, src.run(t, s.consumer(t, empty)))
+	s := rig.Service{Edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Committed }}
+	kafka := applied(t, rig.Database(t), s, idem.Commit{Offset: -1}, rig.Records(0, "put 1 1", "put 2 2"))
+	empty := rig.Database(t)
+	src := rig.NewSource(rig.Records(0, "put 1 1"))
+	src.Assignment.Committed = rig.Committing(kafka)
+	halted := rig.WantError[*idem.HaltedError](t, src.Consume(t, s.Consumer(t, empty)))
 	if halted.Code != "ledger-missing" || !strings.Contains(halted.Reason, "consumer test committed it") {
 		t.Errorf("it halts with %v", halted)
 	}
 	kafka.Metadata = "another program's"
-	want(t, "committed", applied(t, empty, s, kafka, records(2, "put 3 3")).Offset, 3)
-	want(t, "rows", table(t, empty), "3=3")
+	rig.Want(t, "committed", applied(t, empty, s, kafka, rig.Records(2, "put 3 3")).Offset, 3)
+	rig.Want(t, "rows", rig.Table(t, empty), "3=3")
 }

@@ -12,30 +12,31 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // sealedKeys returns a database with a sealed generation of three keys, which were counted, and
 // with one key in the open generation. The position is 4.
 func sealedKeys(t *testing.T) *pgxpool.Pool {
 	t.Helper()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	w := own(t, c)
-	apply(t, w, records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
-	rotate(t, db, c)
-	apply(t, w, records(3, "d: put 4 4"))
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	rig.Rotate(t, db, c)
+	rig.Apply(t, w, rig.Records(3, "d: put 4 4"))
 	c.Close()
-	want(t, "keys of the sealed generation", query(t, db, `SELECT keys::text FROM idem_key_gen WHERE gen = 1`), "3")
+	rig.Want(t, "keys of the sealed generation", rig.Query(t, db, `SELECT keys::text FROM idem_key_gen WHERE gen = 1`), "3")
 	return db
 }
 
 // copiesOfAll checks that duplicates of all events in the database are recognized.
 func copiesOfAll(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
-	c := service{}.consumer(t, db)
+	c := rig.Service{}.Consumer(t, db)
 	defer c.Close()
-	got := apply(t, ownPartition(t, c, 1), records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3", "d: put 4 4"))
-	want(t, "copies", got, idem.Result{Duplicates: 4})
+	got := rig.Apply(t, rig.OwnPartition(t, c, 1), rig.Records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3", "d: put 4 4"))
+	rig.Want(t, "copies", got, idem.Result{Duplicates: 4})
 }
 
 // A restore has all keys, whether pg_restore makes everything at once or loads rows into tables
@@ -57,22 +58,22 @@ func TestRestoredDatabaseKnowsItsKeys(t *testing.T) {
 		return err
 	}
 	whole := idemtest.DB(t)
-	do(t, func() error { return restore(whole) })
+	rig.Do(t, func() error { return restore(whole) })
 	copiesOfAll(t, whole)
 
 	steps := idemtest.DB(t)
-	do(t, func() error { return restore(steps, "--schema-only") })
-	do(t, func() error { return restore(steps, "--data-only", "--disable-triggers") })
+	rig.Do(t, func() error { return restore(steps, "--schema-only") })
+	rig.Do(t, func() error { return restore(steps, "--data-only", "--disable-triggers") })
 	copiesOfAll(t, steps)
 
 	lossy := idemtest.DB(t)
-	do(t, func() error { return restore(lossy, "--schema-only") })
+	rig.Do(t, func() error { return restore(lossy, "--schema-only") })
 	if restore(lossy, "--data-only") == nil {
 		t.Error("a restore that runs triggers loads the keys of a sealed generation")
 	}
-	_, err := service{}.consumer(t, lossy).Own(t.Context(), topic, 1, 0)
-	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
-	do(t, func() error { return restore(lossy, "--data-only", "--disable-triggers", "--table=idem_keys_1") })
+	_, err := rig.Service{}.Consumer(t, lossy).Own(t.Context(), rig.Topic, 1, 0)
+	rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+	rig.Do(t, func() error { return restore(lossy, "--data-only", "--disable-triggers", "--table=idem_keys_1") })
 	copiesOfAll(t, lossy)
 }
 
@@ -92,20 +93,20 @@ func TestTableOfKeysThatDoesNotFitHalts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := sealedKeys(t)
-			c := service{}.consumer(t, db)
-			w := own(t, c)
+			c := rig.Service{}.Consumer(t, db)
+			w := rig.Own(t, c)
 			idemtest.Exec(t, db, test.breaks)
 			text := cmp.Or(test.text, test.mends)
 			if name != "keyless" { // the claim is not rejected, so only a take-over notices it
-				_, err := w.Apply(t.Context(), records(4, "e: put 5 5"))
-				want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
-				wantText(t, err, text)
+				_, err := w.Apply(t.Context(), rig.Records(4, "e: put 5 5"))
+				rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+				rig.WantText(t, err, text)
 			}
-			_, err := c.Own(t.Context(), topic, 0, 0)
-			want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
-			wantText(t, err, text)
+			_, err := c.Own(t.Context(), rig.Topic, 0, 0)
+			rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+			rig.WantText(t, err, text)
 			idemtest.Exec(t, db, test.mends)
-			apply(t, own(t, c), records(4, "e: put 5 5"))
+			rig.Apply(t, rig.Own(t, c), rig.Records(4, "e: put 5 5"))
 		})
 	}
 }
@@ -115,19 +116,19 @@ func TestSealedKeysAreLoadedWithoutTriggers(t *testing.T) {
 	t.Parallel()
 	db := sealedKeys(t)
 	conn, err := db.Acquire(t.Context())
-	do(t, func() error { return err })
+	rig.Do(t, func() error { return err })
 	defer conn.Release()
 	var rows bytes.Buffer
 	_, err = conn.Conn().PgConn().CopyTo(t.Context(), &rows, `COPY idem_keys_1 TO STDOUT`)
-	do(t, func() error { return err })
+	rig.Do(t, func() error { return err })
 	load := func() error {
 		_, err := conn.Conn().PgConn().CopyFrom(t.Context(), bytes.NewReader(rows.Bytes()), `COPY idem_keys_1 FROM STDIN`)
 		return err
 	}
 	idemtest.Exec(t, db, `TRUNCATE idem_keys_1`)
-	wantText(t, load(), "the generation of keys in idem_keys_1 is sealed (SQLSTATE 23514)")
+	rig.WantText(t, load(), "the generation of keys in idem_keys_1 is sealed (SQLSTATE 23514)")
 	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 DISABLE TRIGGER ALL`)
-	do(t, load)
+	rig.Do(t, load)
 	idemtest.Exec(t, db, `ALTER TABLE idem_keys_1 ENABLE TRIGGER ALL`)
 	copiesOfAll(t, db)
 }
@@ -139,43 +140,43 @@ func TestLostKeysHalt(t *testing.T) {
 	t.Parallel()
 	db := sealedKeys(t)
 	idemtest.Exec(t, db, `CREATE TABLE backup AS TABLE idem_keys_1; DELETE FROM idem_keys WHERE gen = 1`)
-	c := service{}.consumer(t, db)
-	_, err := c.Own(t.Context(), topic, 0, 0)
-	halted := wantError[*idem.HaltedError](t, err)
-	want(t, "code", halted.Code, halt.KeysLost)
-	wantText(t, err, "generation 1 of keys has 0 of its 3 keys")
-	wantText(t, err, "UPDATE idem_key_gen SET keys = NULL WHERE gen = 1")
+	c := rig.Service{}.Consumer(t, db)
+	_, err := c.Own(t.Context(), rig.Topic, 0, 0)
+	halted := rig.WantError[*idem.HaltedError](t, err)
+	rig.Want(t, "code", halted.Code, halt.KeysLost)
+	rig.WantText(t, err, "generation 1 of keys has 0 of its 3 keys")
+	rig.WantText(t, err, "UPDATE idem_key_gen SET keys = NULL WHERE gen = 1")
 	c.Close()
 
 	const restore = `ALTER TABLE idem_keys_1 DISABLE TRIGGER idem_keys_sealed; INSERT INTO idem_keys_1 TABLE backup ON CONFLICT DO NOTHING;
 ALTER TABLE idem_keys_1 ENABLE TRIGGER idem_keys_sealed`
 	const loseOne = `DELETE FROM idem_keys WHERE gen = 1 AND key = (SELECT key FROM idem_keys_1 ORDER BY key LIMIT 1)`
 	idemtest.Exec(t, db, restore+"; "+loseOne)
-	log, option := logged()
-	c = service{options: []idem.Option{option}}.consumer(t, db)
-	w := own(t, c)
-	apply(t, w, records(4, "e: put 5 5")) // reads the list
-	await(t, log, "no key is claimed until an operator has acted", 1)
-	_, err = w.Apply(t.Context(), records(5, "f: put 6 6"))
-	halted = wantError[*idem.HaltedError](t, err)
-	want(t, "code", halted.Code, halt.KeysLost)
-	want(t, "offset", halted.Offset, 5)
-	wantText(t, err, "generation 1 of keys has 2 of its 3 keys")
-	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4 5=5")
-	_, err = c.Own(t.Context(), topic, 2, 0)
-	want(t, "code of the next take-over", wantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
+	log, option := rig.Logged()
+	c = rig.Service{Options: []idem.Option{option}}.Consumer(t, db)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(4, "e: put 5 5")) // reads the list
+	rig.Await(t, log, "no key is claimed until an operator has acted", 1)
+	_, err = w.Apply(t.Context(), rig.Records(5, "f: put 6 6"))
+	halted = rig.WantError[*idem.HaltedError](t, err)
+	rig.Want(t, "code", halted.Code, halt.KeysLost)
+	rig.Want(t, "offset", halted.Offset, 5)
+	rig.WantText(t, err, "generation 1 of keys has 2 of its 3 keys")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3 4=4 5=5")
+	_, err = c.Own(t.Context(), rig.Topic, 2, 0)
+	rig.Want(t, "code of the next take-over", rig.WantError[*idem.HaltedError](t, err).Code, halt.KeysLost)
 	idemtest.Exec(t, db, restore)
-	got := apply(t, ownPartition(t, c, 3), records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
-	want(t, "copies, after the rows are back", got, idem.Result{Duplicates: 3})
+	got := rig.Apply(t, rig.OwnPartition(t, c, 3), rig.Records(0, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	rig.Want(t, "copies, after the rows are back", got, idem.Result{Duplicates: 3})
 
 	idemtest.Exec(t, db, loseOne+`; UPDATE idem_key_gen SET keys = NULL WHERE gen = 1`)
-	log, option = logged()
-	c = service{options: []idem.Option{option}}.consumer(t, db)
-	w = ownPartition(t, c, 4)
-	do(t, func() error { return c.Upkeep(t.Context()) })
-	apply(t, w, records(0, "g: put 7 7"))
-	await(t, log, "filter of sealed keys built", 1)
-	got = apply(t, w, records(1, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
-	want(t, "copies, after the operator's UPDATE", got, idem.Result{Applied: 1, Duplicates: 2})
-	want(t, "keys", query(t, db, `SELECT keys::text FROM idem_key_gen WHERE gen = 1`), "2")
+	log, option = rig.Logged()
+	c = rig.Service{Options: []idem.Option{option}}.Consumer(t, db)
+	w = rig.OwnPartition(t, c, 4)
+	rig.Do(t, func() error { return c.Upkeep(t.Context()) })
+	rig.Apply(t, w, rig.Records(0, "g: put 7 7"))
+	rig.Await(t, log, "filter of sealed keys built", 1)
+	got = rig.Apply(t, w, rig.Records(1, "a: put 1 1", "b: put 2 2", "c: put 3 3"))
+	rig.Want(t, "copies, after the operator's UPDATE", got, idem.Result{Applied: 1, Duplicates: 2})
+	rig.Want(t, "keys", rig.Query(t, db, `SELECT keys::text FROM idem_key_gen WHERE gen = 1`), "2")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -24,8 +25,8 @@ type stage struct {
 	t         *testing.T
 	db        *pgxpool.Pool
 	course    *course
-	consumers [2]*idem.Consumer
-	writers   [2]*idem.Writer
+	consumers [2]*rig.Consumer
+	writers   [2]*rig.Writer
 	killed    [2]bool // the last transaction of the worker was
 	partition int32
 	log       []idem.Message
@@ -53,13 +54,13 @@ var styles = []style{
 type theatre struct {
 	db        *pgxpool.Pool
 	style     style
-	consumers [2]*idem.Consumer
+	consumers [2]*rig.Consumer
 	refuse    int64
 	stages    int32
 }
 
 func newTheatre(t *testing.T, s style) *theatre {
-	th := &theatre{db: database(t), style: s, refuse: -1}
+	th := &theatre{db: rig.Database(t), style: s, refuse: -1}
 	handle := func(ctx context.Context, tx idem.Tx, row int32) error {
 		if d, ok := idem.DeliveryFrom(ctx); ok && d.Message.Offset == th.refuse {
 			th.refuse = -1
@@ -69,7 +70,7 @@ func newTheatre(t *testing.T, s style) *theatre {
 		return err
 	}
 	for i := range th.consumers {
-		th.consumers[i] = service{handle: handle, options: []idem.Option{idem.WithLogger(slog.New(slog.DiscardHandler))}, edit: func(s *wire.Service) { s.Topics[0].Chain = s.Topics[0].Window }}.consumer(t, th.db)
+		th.consumers[i] = rig.Service{Handle: handle, Options: []idem.Option{idem.WithLogger(slog.New(slog.DiscardHandler))}, Edit: func(s *wire.Service) { s.Topics[0].Chain = s.Topics[0].Window }}.Consumer(t, th.db)
 	}
 	return th
 }
@@ -91,7 +92,7 @@ func (th *theatre) stage(t *testing.T) *stage {
 	}
 	s := &stage{
 		t: t, db: th.db, course: begin(th.style), consumers: th.consumers,
-		partition: p, log: records(0, texts...), refuse: &th.refuse,
+		partition: p, log: rig.Records(0, texts...), refuse: &th.refuse,
 	}
 	for i := range s.log {
 		s.log[i].Partition = p
@@ -134,7 +135,7 @@ func (s *stage) perform(c call, from uint8) outcome {
 	s.t.Helper()
 	switch c.verb {
 	case take:
-		w, err := s.consumers[c.who].Own(s.t.Context(), topic, s.partition, 0)
+		w, err := s.consumers[c.who].Own(s.t.Context(), rig.Topic, s.partition, 0)
 		if halted, is := errors.AsType[*idem.HaltedError](err); is && halted.Code == halt.Paused {
 			s.writers[c.who] = nil
 			return stopped
@@ -207,7 +208,7 @@ func (s *stage) apply(c call, from uint8) outcome {
 		switch {
 		case c.fault == lost && step == fault.Reply && counts[step] == c.at,
 			c.fault == killed && step == fault.BeforeSend && counts[step] == c.at && !s.course.handlers:
-			return errLost
+			return rig.ErrLost
 		case c.fault == killed && step == fault.BeforeCommit:
 			idemtest.Exec(s.t, s.db, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 WHERE datname = current_database() AND application_name = 'idemgen' AND state LIKE 'idle in transaction%'`)
@@ -262,23 +263,23 @@ func (s *stage) compare() {
 	s.same("keys, by row", keys, `SELECT coalesce(string_agg(seq::text, ' ' ORDER BY seq), '') FROM (
 SELECT seq FROM idem_ledger, generate_series(1, length(keys) / 20) WHERE stream = %[1]s
 UNION ALL SELECT k.seq FROM idem_keys k JOIN idem_ledger USING (stream, seq) WHERE stream = %[1]s) AS k`)
-	got := query(s.t, s.db, `SELECT coalesce(string_agg(id || '=' || v, ' ' ORDER BY id), '') FROM t WHERE id / 2 = $1`, s.partition)
-	want(s.t, "effects", got, strings.Join(effects, " "))
+	got := rig.Query(s.t, s.db, `SELECT coalesce(string_agg(id || '=' || v, ' ' ORDER BY id), '') FROM t WHERE id / 2 = $1`, s.partition)
+	rig.Want(s.t, "effects", got, strings.Join(effects, " "))
 	for i, w := range s.writers {
 		m := &state.Workers[i]
 		if w == nil {
 			continue
 		}
 		if !s.killed[i] || w.State() != protocol.Ready { // it may be sure that its COMMIT was never sent
-			want(s.t, fmt.Sprintf("state of worker %d", i), w.State(), m.State)
+			rig.Want(s.t, fmt.Sprintf("state of worker %d", i), w.State(), m.State)
 		}
 		if m.Loaded {
-			want(s.t, fmt.Sprintf("position of worker %d", i), w.Next(), int64(m.Next))
+			rig.Want(s.t, fmt.Sprintf("position of worker %d", i), w.Next(), int64(m.Next))
 		}
 	}
 }
 
 func (s *stage) same(what string, model []string, sql string) {
 	s.t.Helper()
-	want(s.t, what, query(s.t, s.db, fmt.Sprintf(sql, streamSQL), s.partition), strings.Join(model, " "))
+	rig.Want(s.t, what, rig.Query(s.t, s.db, fmt.Sprintf(sql, streamSQL), s.partition), strings.Join(model, " "))
 }

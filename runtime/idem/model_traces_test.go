@@ -7,6 +7,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/proof/model/chain"
 	"github.com/idemgen/idemgen/internal/protocol"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // These tests play traces of internal/proof/model/chain on the real worker and a real database,
@@ -39,7 +40,7 @@ func calls(handlers bool) (all []call) {
 
 // A worker does what the model does, on long traces at random.
 func TestWorkerFollowsTheModelAtRandom(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	const traces, length = 12, 14
 	for n, style := range styles {
 		t.Run(style.name, func(t *testing.T) {
@@ -167,7 +168,7 @@ var finish = []call{{verb: take, who: 1}, {verb: apply_, who: 1, end: chain.Mess
 
 // A worker does what the model does, on the shortest trace to each state of interest.
 func TestWorkerFollowsTheModelToStatesOfInterest(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	traces := map[string][]call{}
 	for _, g := range goals {
 		traces[g.name] = shortest(t, g)

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
@@ -20,12 +21,12 @@ func TestEventsOfAHandlerKeepTheirIDs(t *testing.T) {
 		return outbox.Event{AggregateType: "a", AggregateID: "1", Type: kind}
 	}
 	sentAt := func(when time.Time, order ...string) string {
-		db := database(t)
+		db := rig.Database(t)
 		if _, err := db.Exec(t.Context(), outbox.Migration(outbox.ByRelay)); err != nil {
 			t.Fatal(err)
 		}
 		failed := false
-		w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+		w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 			for _, kind := range order {
 				if err := outbox.Write(ctx, tx, event(kind)); err != nil {
 					return err
@@ -38,22 +39,22 @@ func TestEventsOfAHandlerKeepTheirIDs(t *testing.T) {
 			return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(savepoint pgx.Tx) error {
 				return outbox.Write(ctx, savepoint, event("B"))
 			})
-		}, policy: impatient}.consumer(t, db))
+		}, Policy: rig.Impatient}.Consumer(t, db))
 		for w.Next() < 2 {
-			batch := records(0, "call 1", "call 1")
+			batch := rig.Records(0, "call 1", "call 1")
 			batch[0].Time = when
 			_, _ = w.Apply(t.Context(), batch)
 		}
-		with := records(2, "call 1")
+		with := rig.Records(2, "call 1")
 		with[0].Headers = []idem.Header{{Name: "key", Value: []byte("k")}}
-		apply(t, w, with)
-		want(t, "ids", query(t, db, `SELECT count(DISTINCT id)::text FROM idem_outbox WHERE substr(id::text, 15, 1) = '8'`), "12")
-		return query(t, db, `SELECT string_agg(type || ' ' || id, E'\n' ORDER BY type, id) FROM idem_outbox`)
+		rig.Apply(t, w, with)
+		rig.Want(t, "ids", rig.Query(t, db, `SELECT count(DISTINCT id)::text FROM idem_outbox WHERE substr(id::text, 15, 1) = '8'`), "12")
+		return rig.Query(t, db, `SELECT string_agg(type || ' ' || id, E'\n' ORDER BY type, id) FROM idem_outbox`)
 	}
 	sent := func(order ...string) string { return sentAt(time.UnixMilli(1), order...) }
 	first := sent("A", "B", "A")
-	want(t, "ids after a failover", sent("A", "B", "A"), first)
-	want(t, "ids in another order", sent("B", "A", "A"), first)
+	rig.Want(t, "ids after a failover", sent("A", "B", "A"), first)
+	rig.Want(t, "ids in another order", sent("B", "A", "A"), first)
 	if sentAt(time.UnixMilli(2), "A", "B", "A") == first {
 		t.Error("another record at the offset, as after a cut of the log, sends events under the same ids")
 	}

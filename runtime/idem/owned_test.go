@@ -16,6 +16,7 @@ import (
 	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/outbox"
 	"github.com/idemgen/idemgen/templates"
 )
@@ -56,7 +57,7 @@ func ownFunctions(t *testing.T) []string {
 // them.
 func ownObjects(t *testing.T, db *pgxpool.Pool) []string {
 	t.Helper()
-	names := strings.Split(query(t, db, `SELECT string_agg(what, ';') FROM (
+	names := strings.Split(rig.Query(t, db, `SELECT string_agg(what, ';') FROM (
 SELECT 'TABLE ' || relname AS what FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND relname ~ '^idem_' AND relname !~ '^idem_keys_[0-9]'
 UNION ALL SELECT 'SEQUENCE idem_fence' UNION ALL SELECT 'FUNCTION ' || p.oid::regprocedure FROM pg_proc p WHERE proname ~ '^idem_') x`), ";")
 	if len(names) < 15 {
@@ -104,7 +105,7 @@ func TestMigrationsRefuseFunctionsOfOthers(t *testing.T) {
 // anyway. No connection is used on which a statement would find those of another role.
 func TestObjectsOfTheRuntimeHaveOneOwner(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	role, planter := stranger(t, db, "planter")
 	first, _ := stranger(t, db, "first")
 	idemtest.Exec(t, db, outbox.Migration(outbox.ByDebezium)+outbox.Migration(outbox.ByRelay)+outbox.DeadLetterMigration())
@@ -141,7 +142,7 @@ func TestObjectsOfTheRuntimeHaveOneOwner(t *testing.T) {
 		idemtest.Exec(t, db, `ALTER `+o+` OWNER TO CURRENT_USER`)
 	}
 	idemtest.Exec(t, planter, `CREATE FUNCTION idem_keys_seal(text, int, int, text) RETURNS void LANGUAGE sql AS ''`)
-	if _, err := (service{}).consumer(t, db).Own(t.Context(), topic, 0, 0); err == nil || !strings.Contains(err.Error(), "function idem_keys_seal(text,integer,integer,text) belongs to role "+role) {
+	if _, err := (rig.Service{}).Consumer(t, db).Own(t.Context(), rig.Topic, 0, 0); err == nil || !strings.Contains(err.Error(), "function idem_keys_seal(text,integer,integer,text) belongs to role "+role) {
 		t.Errorf("the service started: %v", err)
 	}
 }
@@ -167,7 +168,7 @@ func TestTableUnderAFreeNameGainsNoTrust(t *testing.T) {
 // another role makes overloads that fit texts better, between two looks for such.
 func TestOverloadsOfTheRuntimesFunctionsAreNotCalled(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	_, planter := stranger(t, db, "planter")
 	for name, args := range map[string]string{"idem_keys_open": "text, text", "idem_keys_seal": "text, text, text, text", "idem_keys_forget": "text, text"} {
 		idemtest.Exec(t, planter, fmt.Sprintf(`CREATE FUNCTION %s(%s) RETURNS void LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.called VALUES ('%s', current_user); END $$`, name, args, name))
@@ -184,6 +185,6 @@ func TestOverloadsOfTheRuntimesFunctionsAreNotCalled(t *testing.T) {
 	if err := errors.Join(err, prepared, rotated, dropped); err != nil {
 		t.Error(err)
 	}
-	want(t, "called", called(t, db), "")
-	want(t, "generations", query(t, db, `SELECT string_agg(gen::text, ' ') FROM idem_key_gen`), "2")
+	rig.Want(t, "called", called(t, db), "")
+	rig.Want(t, "generations", rig.Query(t, db, `SELECT string_agg(gen::text, ' ') FROM idem_key_gen`), "2")
 }

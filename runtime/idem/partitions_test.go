@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -32,12 +33,12 @@ func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 		"copies: same_partition": func(s *wire.Topic) { s.Chain = time.Hour },
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			sink := drive(t, service{edit: func(s *wire.Service) {
+			db := rig.Database(t)
+			sink := rig.Drive(t, rig.Service{Edit: func(s *wire.Service) {
 				edit(&s.Topics[0])
 				s.Limits.BatchTimeout = 500 * time.Millisecond // Standby looks often
-			}}.consumer(t, db))
-			a := newSource(nil).assignment
+			}}.Consumer(t, db))
+			a := rig.NewSource(nil).Assignment
 			for a.Partition.Number = range int32(2) {
 				if _, err := sink.Assigned(t.Context(), a); err != nil {
 					t.Fatal(err)
@@ -48,31 +49,31 @@ func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 				t.Helper()
 				a.Partitions = parts
 				_, err := sink.Assigned(t.Context(), a)
-				halted := wantError[*idem.HaltedError](t, err)
-				want(t, "code", halted.Code, halt.PartitionsChanged)
+				halted := rig.WantError[*idem.HaltedError](t, err)
+				rig.Want(t, "code", halted.Code, halt.PartitionsChanged)
 				if !strings.Contains(halted.Reason, "which "+name+" rules out") {
 					t.Errorf("the reason is not what the spec says: %s", halted.Reason)
 				}
 				if strings.Contains(halted.Ways[0].String(), "--partition ") {
 					t.Errorf("the command is for a ledger that does not exist: %s", halted.Ways[0].String())
 				}
-				want(t, "ledgers", query(t, db, `SELECT count(*)::text FROM idem_stream`), "2")
+				rig.Want(t, "ledgers", rig.Query(t, db, `SELECT count(*)::text FROM idem_stream`), "2")
 			}
 			stands(8)
 			confirm(t, db, 0, 8)
-			nowFor(t, sink, a.Partition)
+			rig.AtOnceFor(t, sink, a.Partition)
 			stands(8) // partition 1 is not confirmed
 			confirm(t, db, 1, 8)
-			nowFor(t, sink, a.Partition)
+			rig.AtOnceFor(t, sink, a.Partition)
 			stands(12) // there are more again
 			confirm(t, db, 0, 12)
 			confirm(t, db, 1, 12)
-			nowFor(t, sink, a.Partition)
+			rig.AtOnceFor(t, sink, a.Partition)
 			at, err := sink.Assigned(t.Context(), a)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "position", at.Offset, 0)
+			rig.Want(t, "position", at.Offset, 0)
 		})
 	}
 }
@@ -80,10 +81,10 @@ func TestNewPartitionStandsAsTheOldOnesDo(t *testing.T) {
 // Nothing moves by more partitions for a spec that relies on no order.
 func TestNewPartitionBeginsWhereNothingReliesOnOrder(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
-	assign(t, sink, 0)
-	a := newSource(nil).assignment
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	a := rig.NewSource(nil).Assignment
 	a.Partition.Number, a.Partitions = 4, 8
 	if _, err := sink.Assigned(t.Context(), a); err != nil {
 		t.Fatal(err)
@@ -95,8 +96,8 @@ func TestNewPartitionBeginsWhereNothingReliesOnOrder(t *testing.T) {
 // age nobody can tell.
 func TestLatestHoldsForAllPartitionsButAddedOnes(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db)
+	db := rig.Database(t)
+	c := rig.Service{Edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.Consumer(t, db)
 	for _, step := range []struct {
 		number, partitions int32
 		start              int64
@@ -112,12 +113,12 @@ func TestLatestHoldsForAllPartitionsButAddedOnes(t *testing.T) {
 		if step.before != "" {
 			idemtest.Exec(t, db, step.before)
 		}
-		src := newSource(nil)
-		src.assignment.Partition.Number, src.assignment.Partitions = step.number, step.partitions
-		src.assignment.Low, src.assignment.High = 7, 100
-		if err := src.run(t, c); err != nil {
+		src := rig.NewSource(nil)
+		src.Assignment.Partition.Number, src.Assignment.Partitions = step.number, step.partitions
+		src.Assignment.Low, src.Assignment.High = 7, 100
+		if err := src.Consume(t, c); err != nil {
 			t.Fatal(err)
 		}
-		want(t, fmt.Sprintf("partition %d of %d begins at", step.number, step.partitions), src.position.Offset, step.start)
+		rig.Want(t, fmt.Sprintf("partition %d of %d begins at", step.number, step.partitions), src.Position.Offset, step.start)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // stranger makes a role that may create objects in the schema of the service, and connects as it.
@@ -35,7 +36,7 @@ func stranger(t *testing.T, db *pgxpool.Pool, name string) (role string, conn *p
 // called is what was called of what a stranger made.
 func called(t *testing.T, db *pgxpool.Pool) string {
 	t.Helper()
-	return query(t, db, `SELECT coalesce(pg_catalog.string_agg(DISTINCT what OPERATOR(pg_catalog.||) ' as ' OPERATOR(pg_catalog.||) as_role, ', '), '') FROM called`)
+	return rig.Query(t, db, `SELECT coalesce(pg_catalog.string_agg(DISTINCT what OPERATOR(pg_catalog.||) ' as ' OPERATOR(pg_catalog.||) as_role, ', '), '') FROM called`)
 }
 
 const plantedUnnest = `CREATE FUNCTION unnest(integer[]) RETURNS SETOF integer LANGUAGE plpgsql AS $$
@@ -54,11 +55,11 @@ func TestPlantedObjectsStopARunningService(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			_, planter := stranger(t, db, "planter")
-			c := service{}.consumer(t, db)
-			w := own(t, c)
-			apply(t, w, records(0, "put 1 1"))
+			c := rig.Service{}.Consumer(t, db)
+			w := rig.Own(t, c)
+			rig.Apply(t, w, rig.Records(0, "put 1 1"))
 			idemtest.Exec(t, planter, plantedUnnest)
 			open(t, db, func() {
 				if err := c.Upkeep(t.Context()); err == nil || !strings.Contains(err.Error(), "function unnest(integer[])") {
@@ -68,17 +69,17 @@ func TestPlantedObjectsStopARunningService(t *testing.T) {
 			})
 			var err error
 			for range 3 {
-				_, err = w.Apply(t.Context(), records(1, "put 2 2"))
+				_, err = w.Apply(t.Context(), rig.Records(1, "put 2 2"))
 			}
 			if err == nil || !strings.Contains(err.Error(), "function unnest(integer[]) is found by search_path") {
 				t.Errorf("apply: %v", err)
 			}
-			want(t, "called", called(t, db), "")
+			rig.Want(t, "called", called(t, db), "")
 			idemtest.Exec(t, planter, `DROP FUNCTION unnest(integer[])`)
 			for err != nil && t.Context().Err() == nil {
-				_, err = w.Apply(t.Context(), records(1, "put 2 2"))
+				_, err = w.Apply(t.Context(), rig.Records(1, "put 2 2"))
 			}
-			want(t, "rows", table(t, db), "1=1 2=2")
+			rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 		})
 	}
 }
@@ -87,7 +88,7 @@ func TestPlantedObjectsStopARunningService(t *testing.T) {
 // What the owners of the tables or of the types made, or an extension, is not planted.
 func TestPlantedForOtherTypes(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	_, planter := stranger(t, db, "planter")
 	owner, owns := stranger(t, db, "owner")
 	idemtest.Exec(t, db, `CREATE DOMAIN acct AS integer; CREATE TYPE mood AS ENUM ('a', 'b'); CREATE DOMAIN tags AS text[]`)
@@ -127,12 +128,12 @@ CREATE FUNCTION eq(own, own) RETURNS bool LANGUAGE sql AS 'SELECT true'; CREATE 
 // not touched.
 func TestNamesThatOthersTookAreSteppedOver(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	_, planter := stranger(t, db, "planter")
 	idemtest.Exec(t, planter, `CREATE TABLE idem_keys_999999999 (); CREATE TABLE idem_keys_1 (); CREATE TYPE idem_keys_2 AS ENUM ()`)
 	idemtest.Exec(t, db, `SELECT idem_keys_open('a', '0'); SELECT idem_keys_open('b', '0')`)
 	idemtest.Exec(t, db, `SELECT idem_keys_seal('a', (SELECT gen FROM idem_key_gen WHERE consumer = 'a'), idem_keys_prepare(), '0')`)
-	want(t, "generations", query(t, db, `SELECT string_agg(gen::text, ' ' ORDER BY gen) FROM idem_key_gen`), "3 4 5")
+	rig.Want(t, "generations", rig.Query(t, db, `SELECT string_agg(gen::text, ' ' ORDER BY gen) FROM idem_key_gen`), "3 4 5")
 	idemtest.Exec(t, db, `SELECT idem_keys_forget('a', (SELECT gen FROM idem_key_gen WHERE consumer = 'a' AND sealed_at IS NOT NULL))`)
-	want(t, "the free table", query(t, db, `SELECT (idem_keys_prepare() IN (3, 4))::text`), "true")
+	rig.Want(t, "the free table", rig.Query(t, db, `SELECT (idem_keys_prepare() IN (3, 4))::text`), "true")
 }

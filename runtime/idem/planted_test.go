@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/pgtable"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // plant makes functions and operators that fit built-in types better than the server's own: each
@@ -48,7 +49,7 @@ END $$`
 // the role that owns the functions of the keys, or that applies the migrations.
 func TestPlantedObjectsAreNotCalled(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, plant)
 	for _, sql := range []string{
 		`SELECT idem_keys_open('c', '0')`,
@@ -71,15 +72,15 @@ func TestPlantedObjectsAreNotCalled(t *testing.T) {
 		INSERT INTO idem_dead_letter_topic (consumer, topic) VALUES ('c', 'dead');
 		INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason) SELECT stream, 7, 1, 'w', 'Order', 'decode: Order: no' FROM idem_stream;
 		UPDATE idem_dead_letter SET state = 'd'; UPDATE idem_dead_letter SET record = '\x01'`)
-	want(t, "events", query(t, db, `SELECT pg_catalog.count(*)::text FROM idem_outbox`), "1")
-	want(t, "planted objects that were called", query(t, db, `SELECT coalesce(pg_catalog.string_agg(what, ', '), '') FROM called`), "")
+	rig.Want(t, "events", rig.Query(t, db, `SELECT pg_catalog.count(*)::text FROM idem_outbox`), "1")
+	rig.Want(t, "planted objects that were called", rig.Query(t, db, `SELECT coalesce(pg_catalog.string_agg(what, ', '), '') FROM called`), "")
 }
 
 // A service does not start where its own statements would call what somebody planted, whichever
 // function or operator of them it is, and says which.
 func TestPlantedObjectsAreRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	refused := func(what, path string) {
 		t.Helper()
 		cfg := db.Config()
@@ -115,10 +116,10 @@ func TestPlantedObjectsAreRefusedAtTheStart(t *testing.T) {
 			idemtest.Exec(t, db, fmt.Sprintf(`DROP OPERATOR %s (macaddr, lseg)`, name))
 		}
 	}
-	_, err := service{}.consumer(t, db).Own(t.Context(), topic, 0, 0)
+	_, err := rig.Service{}.Consumer(t, db).Own(t.Context(), rig.Topic, 0, 0)
 	if err == nil || !strings.Contains(err.Error(), "operator =(macaddr,lseg) is found by search_path") {
 		t.Errorf("the service started: %v", err)
 	}
 	idemtest.Exec(t, db, `DROP OPERATOR = (macaddr, lseg)`)
-	own(t, service{}.consumer(t, db))
+	rig.Own(t, rig.Service{}.Consumer(t, db))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -28,22 +29,22 @@ func hooked(t testing.TB, db *pgxpool.Pool, edit func(*pgxpool.Config)) *pgxpool
 // What the service's pool learns just before it connects, such as a password of the hour,
 // holds for all connections: also for those that overtake and keep up tables.
 func TestBeforeConnectHoldsForAllConnections(t *testing.T) {
-	lengthy(t)
-	db := database(t)
+	rig.Lengthy(t)
+	db := rig.Database(t)
 	pool := hooked(t, db, func(cfg *pgxpool.Config) {
 		name := cfg.ConnConfig.Database
 		cfg.ConnConfig.Database = "known_only_before_connect"
 		cfg.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error { c.Database = name; return nil }
 	})
-	c := service{edit: briefLocks}.consumer(t, pool)
-	apply(t, own(t, c), records(0, "k: put 1 1"))
+	c := rig.Service{Edit: rig.BriefLocks}.Consumer(t, pool)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "k: put 1 1"))
 	if err := c.Upkeep(t.Context()); err != nil {
 		t.Error(err)
 	}
-	stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)
+	rig.Stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	if _, err := c.Own(ctx, topic, 0, 0); err != nil {
+	if _, err := c.Own(ctx, rig.Topic, 0, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -63,13 +64,13 @@ func TestCleaningHooksOfTheServiceAreItsOwn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			w := own(t, service{}.consumer(t, hooked(t, db, edit)))
+			db := rig.Database(t)
+			w := rig.Own(t, rig.Service{}.Consumer(t, hooked(t, db, edit)))
 			for i := range int64(5) {
-				apply(t, w, records(i, "put 1 1"))
+				rig.Apply(t, w, rig.Records(i, "put 1 1"))
 				time.Sleep(10 * time.Millisecond) // a hook that runs after the release runs in the background
 			}
-			want(t, "rows", table(t, db), "1=1")
+			rig.Want(t, "rows", rig.Table(t, db), "1=1")
 		})
 	}
 }
@@ -77,9 +78,9 @@ func TestCleaningHooksOfTheServiceAreItsOwn(t *testing.T) {
 // Kafka allows 249 characters in a topic's name, Postgres 63 bytes in a statement's.
 func TestLongTopicName(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	name := strings.Repeat("a", 249)
-	c := service{edit: func(s *wire.Service) { s.Topics[0].Name = name }}.consumer(t, db)
+	c := rig.Service{Edit: func(s *wire.Service) { s.Topics[0].Name = name }}.Consumer(t, db)
 	if _, err := c.Own(t.Context(), name, 0, 0); err != nil {
 		t.Error(err)
 	}

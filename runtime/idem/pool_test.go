@@ -3,10 +3,8 @@ package idem_test
 import (
 	"context"
 	"log/slog"
-	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -35,8 +34,8 @@ func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			db := idemtest.DB(t)
 			idemtest.Exec(t, db, test.sql)
-			c := service{edit: func(s *wire.Service) { s.Schema = test.need }}.consumer(t, db)
-			err := c.Run(t.Context(), newSource(nil))
+			c := rig.Service{Edit: func(s *wire.Service) { s.Schema = test.need }}.Consumer(t, db)
+			err := c.Run(t.Context(), rig.NewSource(nil))
 			if err == nil || !strings.Contains(err.Error(), test.lacks) {
 				t.Errorf("got %v, want %s", err, test.lacks)
 			}
@@ -48,9 +47,9 @@ func TestOldSchemaNamesTheMissingMigration(t *testing.T) {
 // stands silently.
 func TestMissingTableIsAnErrorAtTheStart(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `DROP TABLE t`)
-	err := service{}.consumer(t, db).Run(t.Context(), newSource(nil))
+	err := rig.Service{}.Consumer(t, db).Run(t.Context(), rig.NewSource(nil))
 	if err == nil || !strings.Contains(err.Error(), "are all migrations applied?") {
 		t.Errorf("got %v", err)
 	}
@@ -59,13 +58,13 @@ func TestMissingTableIsAnErrorAtTheStart(t *testing.T) {
 // The service's pool is used for its address only: its own sessions keep their settings.
 func TestSessionSettings(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	name := `"` + db.Config().ConnConfig.Database + `"`
 	for _, other := range []string{"default_transaction_isolation = 'serializable'", "default_transaction_deferrable = on", "synchronous_commit = off"} {
 		idemtest.Exec(t, db, `ALTER DATABASE `+name+` SET `+other)
 	}
 	seen := map[string]string{}
-	c := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		for _, name := range []string{"lock_timeout", "statement_timeout", "default_transaction_isolation", "application_name", "synchronous_commit",
 			"default_transaction_deferrable", "idle_in_transaction_session_timeout"} {
 			var v string
@@ -75,68 +74,20 @@ func TestSessionSettings(t *testing.T) {
 			seen[name] = v
 		}
 		return nil
-	}}.consumer(t, db)
-	apply(t, own(t, c), records(0, "call 1"))
+	}}.Consumer(t, db)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "call 1"))
 	for name, v := range map[string]string{
 		"lock_timeout": "2500ms", "statement_timeout": "8s", "default_transaction_isolation": "read committed",
 		"application_name": "idemgen", "synchronous_commit": "on",
 		"default_transaction_deferrable": "off", "idle_in_transaction_session_timeout": "10s",
 	} {
-		want(t, name, seen[name], v)
+		rig.Want(t, name, seen[name], v)
 	}
-	want(t, "lock_timeout of the service's own pool", query(t, db, `SHOW lock_timeout`), "0")
-}
-
-// gate is a network path to the database that can be shut, and that counts round trips.
-type gate struct {
-	shut  atomic.Bool
-	trips atomic.Int64
-}
-
-type gatedConn struct {
-	net.Conn
-	gate *gate
-	sent atomic.Bool // since the last answer
-}
-
-func (c *gatedConn) Write(b []byte) (int, error) {
-	c.sent.Store(true)
-	return c.Conn.Write(b)
-}
-
-func (c *gatedConn) Read(b []byte) (int, error) {
-	n, err := c.Conn.Read(b)
-	if n > 0 && c.sent.Swap(false) {
-		c.gate.trips.Add(1)
-	}
-	return n, err
-}
-
-// through returns a pool whose connections go through a gate.
-func through(t *testing.T, db *pgxpool.Pool, g *gate) *pgxpool.Pool {
-	t.Helper()
-	cfg := db.Config()
-	dial := cfg.ConnConfig.DialFunc
-	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		if g.shut.Load() {
-			return nil, &net.OpError{Op: "dial", Err: net.ErrClosed}
-		}
-		conn, err := dial(ctx, network, addr)
-		if err != nil {
-			return nil, err
-		}
-		return &gatedConn{Conn: conn, gate: g}, nil
-	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return pool
+	rig.Want(t, "lock_timeout of the service's own pool", rig.Query(t, db, `SHOW lock_timeout`), "0")
 }
 
 func TestRoundTripsOfABatch(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for name, test := range map[string]struct {
 		texts []string
 		trips int64
@@ -153,14 +104,14 @@ func TestRoundTripsOfABatch(t *testing.T) {
 		"with a callback":        {[]string{"call -9", "call -109", "call -9"}, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var g gate
-			db := database(t)
-			both := service{handle: addOrQueue, edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
-			w := own(t, both.consumer(t, through(t, db, &g)))
-			apply(t, w, records(0, "put 9 9", "w: put 8 8", "call 9", "call -9"))
-			before := g.trips.Load()
-			apply(t, w, records(4, test.texts...))
-			want(t, "round trips", g.trips.Load()-before, test.trips)
+			var g rig.Gate
+			db := rig.Database(t)
+			both := rig.Service{Handle: rig.AddOrQueue, Edit: func(s *wire.Service) { s.Topics[0].Chain = time.Hour }}
+			w := rig.Own(t, both.Consumer(t, rig.Through(t, db, &g)))
+			rig.Apply(t, w, rig.Records(0, "put 9 9", "w: put 8 8", "call 9", "call -9"))
+			before := g.Trips.Load()
+			rig.Apply(t, w, rig.Records(4, test.texts...))
+			rig.Want(t, "round trips", g.Trips.Load()-before, test.trips)
 		})
 	}
 }
@@ -168,17 +119,17 @@ func TestRoundTripsOfABatch(t *testing.T) {
 // A database that is away at the start is waited for, and said clearly, without the
 // password.
 func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
-	lengthy(t)
-	db := database(t)
-	var g gate
-	g.shut.Store(true)
+	rig.Lengthy(t)
+	db := rig.Database(t)
+	var g rig.Gate
+	g.Shut.Store(true)
 	log := &transcript.Buffer{}
-	c := service{options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))}}.consumer(t, through(t, db, &g))
-	time.AfterFunc(700*time.Millisecond, func() { g.shut.Store(false) })
-	if err := newSource(records(0, "put 1 1")).run(t, c); err != nil {
+	c := rig.Service{Options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, nil)))}}.Consumer(t, rig.Through(t, db, &g))
+	time.AfterFunc(700*time.Millisecond, func() { g.Shut.Store(false) })
+	if err := rig.NewSource(rig.Records(0, "put 1 1")).Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "rows", table(t, db), "1=1")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 	if !strings.Contains(log.String(), "the database has not been reached since the start") {
 		t.Errorf("the log does not say so: %s", log)
 	}
@@ -187,14 +138,14 @@ func TestDatabaseAwayAtStartIsWaitedFor(t *testing.T) {
 // An error of the start does not show what was mistyped into the address.
 func TestStartNeverTellsAMistypedPassword(t *testing.T) {
 	t.Parallel()
-	cfg := database(t).Config()
+	cfg := rig.Database(t).Config()
 	cfg.ConnConfig.Database += ":hunter2"
 	db, err := pgxpool.NewWithConfig(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	err = newSource(records(0, "put 1 1")).run(t, service{}.consumer(t, db))
+	err = rig.NewSource(rig.Records(0, "put 1 1")).Consume(t, rig.Service{}.Consumer(t, db))
 	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "the database does not exist: SQLSTATE 3D000") {
 		t.Error(err)
 	}
@@ -205,23 +156,23 @@ func TestStartNeverTellsAMistypedPassword(t *testing.T) {
 func TestReadOnlyServerIsLeftByAllConnections(t *testing.T) {
 	t.Parallel()
 	const partitions = 3
-	db := database(t)
+	db := rig.Database(t)
 	var inside sync.WaitGroup
 	inside.Add(partitions)
-	c := service{
-		edit: func(s *wire.Service) { s.Limits.BatchTimeout, s.Limits.EventTimeout = time.Minute, time.Minute },
-		handle: func(context.Context, idem.Tx, int32) error {
+	c := rig.Service{
+		Edit: func(s *wire.Service) { s.Limits.BatchTimeout, s.Limits.EventTimeout = time.Minute, time.Minute },
+		Handle: func(context.Context, idem.Tx, int32) error {
 			inside.Done()
 			inside.Wait() // so that there are as many connections
 			return nil
 		},
-	}.consumer(t, db)
-	writers, done := make([]*idem.Writer, partitions), make(chan error, partitions)
+	}.Consumer(t, db)
+	writers, done := make([]*rig.Writer, partitions), make(chan error, partitions)
 	for p := range writers {
-		writers[p] = ownPartition(t, c, int32(p))
+		writers[p] = rig.OwnPartition(t, c, int32(p))
 	}
 	for p, w := range writers {
-		msgs := records(0, "call 1")
+		msgs := rig.Records(0, "call 1")
 		msgs[0].Partition = int32(p)
 		go func() {
 			_, err := w.Apply(t.Context(), msgs)
@@ -239,27 +190,27 @@ CREATE FUNCTION old_primary() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
 IF (SELECT backend_start < at FROM pg_stat_activity, failover WHERE pid = pg_backend_pid()) THEN RAISE read_only_sql_transaction; END IF;
 RETURN NEW; END $$;
 CREATE TRIGGER old_primary BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUNCTION old_primary()`)
-	if _, err := writers[0].Apply(t.Context(), records(1, "put 1 1")); err == nil {
+	if _, err := writers[0].Apply(t.Context(), rig.Records(1, "put 1 1")); err == nil {
 		t.Fatal("the old primary took it")
 	}
-	apply(t, writers[0], records(1, "put 1 1"))
-	want(t, "rows", table(t, db), "1=1")
+	rig.Apply(t, writers[0], rig.Records(1, "put 1 1"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 }
 
 // Neither a log line nor a dead letter's reason may hold a payload or a key.
 func TestNothingOfARecordIsLogged(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t ADD CONSTRAINT small CHECK (id < 100000)`)
 	log := &transcript.Buffer{}
-	c := service{options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))}}.consumer(t, db)
-	w := own(t, c)
-	apply(t, w, records(0, "key-777777: put 1 1", "key-777777: put 1 2", "put 777777 1", "key-777777: put 1 1", "777777 x"))
-	want(t, "dead letters", letters(t, db), "1 conflict, 2 database, 4 decode")
+	c := rig.Service{Options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))}}.Consumer(t, db)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(0, "key-777777: put 1 1", "key-777777: put 1 2", "put 777777 1", "key-777777: put 1 1", "777777 x"))
+	rig.Want(t, "dead letters", rig.Letters(t, db), "1 conflict, 2 database, 4 decode")
 	if strings.Contains(log.String(), "777777") {
 		t.Errorf("the log holds a value of a record:\n%s", log)
 	}
-	want(t, "reasons with a value", query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE reason LIKE '%777777%'`), "0")
+	rig.Want(t, "reasons with a value", rig.Query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE reason LIKE '%777777%'`), "0")
 	for _, line := range []string{"dead letter", "conflict", "duplicate"} {
 		if !strings.Contains(log.String(), line) {
 			t.Errorf("the log has no line for %q:\n%s", line, log)

@@ -18,6 +18,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -35,11 +36,11 @@ func TestPoolerInTransactionModeIsRefusedAtTheStart(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			c := service{}.consumer(t, pgbouncer.Start(t, db, conf).Pool(nil))
+			db := rig.Database(t)
+			c := rig.Service{}.Consumer(t, pgbouncer.Start(t, db, conf).Pool(nil))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			err := c.Run(ctx, newSource(records(0, "put 1 1")))
+			err := c.Run(ctx, rig.NewSource(rig.Records(0, "put 1 1")))
 			if err == nil || ctx.Err() != nil {
 				t.Fatalf("got %v within %v, want an error", err, ctx.Err())
 			}
@@ -48,7 +49,7 @@ func TestPoolerInTransactionModeIsRefusedAtTheStart(t *testing.T) {
 					t.Errorf("the error lacks %q: %v", says, err)
 				}
 			}
-			want(t, "rows", table(t, db), "")
+			rig.Want(t, "rows", rig.Table(t, db), "")
 		})
 	}
 }
@@ -75,8 +76,8 @@ func (p *putting) Add(_ *wire.Batch, m *wire.Message) error {
 func (p *putting) Flush(b *wire.Batch) { b.Write(p.sql, &p.rows) }
 
 // writing is a service that writes with one statement.
-func writing(consumer, sql string) service {
-	return service{edit: func(s *wire.Service) {
+func writing(consumer, sql string) rig.Service {
+	return rig.Service{Edit: func(s *wire.Service) {
 		s.Consumer = consumer
 		s.Topics[0].NewPlan = func() wire.Plan { return &putting{sql: sql} }
 	}}
@@ -87,34 +88,34 @@ func writing(consumer, sql string) service {
 // table. The second service has other statements, or the same ones, which mean another table.
 func TestPoolerNeverMixesTables(t *testing.T) {
 	t.Parallel()
-	other := strings.ReplaceAll(upsertSQL, "INTO t ", "INTO u ")
+	other := strings.ReplaceAll(rig.UpsertSQL, "INTO t ", "INTO u ")
 	for name, second := range map[string]struct {
 		sql, table string
 		hook       string
 	}{
 		"other statements": {other, "u", "SELECT"},
-		"same statements":  {upsertSQL, "elsewhere.t", "SET search_path = elsewhere, public"},
+		"same statements":  {rig.UpsertSQL, "elsewhere.t", "SET search_path = elsewhere, public"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
+			db := rig.Database(t)
 			idemtest.Exec(t, db, `CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.t (LIKE t INCLUDING ALL); CREATE TABLE u (LIKE t INCLUDING ALL)`)
 			pooler := pgbouncer.Start(t, db, map[string]string{"pool_mode": "session"})
-			a := own(t, writing("a", upsertSQL).consumer(t, pooler.Pool(nil)))
-			b := own(t, writing("b", second.sql).consumer(t, pooler.Pool(func(cfg *pgxpool.Config) {
+			a := rig.Own(t, writing("a", rig.UpsertSQL).Consumer(t, pooler.Pool(nil)))
+			b := rig.Own(t, writing("b", second.sql).Consumer(t, pooler.Pool(func(cfg *pgxpool.Config) {
 				cfg.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 					_, err := conn.Exec(ctx, second.hook)
 					return err
 				}
 			})))
-			apply(t, a, records(0, "put 1 1"))
-			apply(t, b, records(0, "put 2 2"))
+			rig.Apply(t, a, rig.Records(0, "put 1 1"))
+			rig.Apply(t, b, rig.Records(0, "put 2 2"))
 			pooler.Reload(map[string]string{"pool_mode": "transaction"})
 			halted := map[string]bool{}
 			for next := int64(1); next < 10 && len(halted) == 0; next++ {
-				for name, w := range map[string]*idem.Writer{"a": a, "b": b} {
-					_, err := w.Apply(t.Context(), records(next, map[string]string{"a": "put 1 1", "b": "put 2 2"}[name]))
+				for name, w := range map[string]*rig.Writer{"a": a, "b": b} {
+					_, err := w.Apply(t.Context(), rig.Records(next, map[string]string{"a": "put 1 1", "b": "put 2 2"}[name]))
 					if h, ok := errors.AsType[*idem.HaltedError](err); ok {
-						want(t, "code", h.Code, halt.Pooler)
+						rig.Want(t, "code", h.Code, halt.Pooler)
 						halted[name] = true
 					} else if err != nil {
 						t.Fatal(err)
@@ -124,8 +125,8 @@ func TestPoolerNeverMixesTables(t *testing.T) {
 			if len(halted) == 0 { // who goes on alone has its own connection
 				t.Error("neither was handed the other's connection")
 			}
-			want(t, "rows of the first", table(t, db), "1=1")
-			want(t, "rows of the second", query(t, db, `SELECT string_agg(id || '=' || v, ' ') FROM `+second.table), "2=2")
+			rig.Want(t, "rows of the first", rig.Table(t, db), "1=1")
+			rig.Want(t, "rows of the second", rig.Query(t, db, `SELECT string_agg(id || '=' || v, ' ') FROM `+second.table), "2=2")
 		})
 	}
 }
@@ -135,7 +136,7 @@ func TestPoolerNeverMixesTables(t *testing.T) {
 // runtime's.
 func TestPoolerInSessionModeWorks(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	for _, other := range []string{"default_transaction_isolation = 'serializable'", "synchronous_commit = off", "search_path = pg_catalog"} {
 		idemtest.Exec(t, db, `ALTER DATABASE `+pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()+` SET `+other)
 	}
@@ -144,7 +145,7 @@ func TestPoolerInSessionModeWorks(t *testing.T) {
 		maps.Copy(cfg.ConnConfig.RuntimeParams, map[string]string{"search_path": "public", "options": `-c work_mem=7MB --idem.test=a\ b`})
 	})
 	seen := map[string]string{}
-	s := service{handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	s := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		for _, name := range []string{"default_transaction_isolation", "synchronous_commit", "lock_timeout", "application_name", "client_encoding", "search_path", "work_mem", "idem.test"} {
 			var v string
 			if err := tx.QueryRow(ctx, `SELECT current_setting($1)`, name).Scan(&v); err != nil {
@@ -155,17 +156,17 @@ func TestPoolerInSessionModeWorks(t *testing.T) {
 		_, err := tx.Exec(ctx, `SET search_path = pg_catalog`)
 		return err
 	}}
-	s.edit = func(s *wire.Service) { s.Topics[0].Chain = time.Hour }
-	src := newSource(records(0, "put 1 1", "a: put 2 2", "@b: put 3 3", "call 1", "put 4 4", "a: put 2 2"))
-	if err := src.run(t, s.consumer(t, pool)); err != nil {
+	s.Edit = func(s *wire.Service) { s.Topics[0].Chain = time.Hour }
+	src := rig.NewSource(rig.Records(0, "put 1 1", "a: put 2 2", "@b: put 3 3", "call 1", "put 4 4", "a: put 2 2"))
+	if err := src.Consume(t, s.Consumer(t, pool)); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "rows", query(t, db, `SELECT string_agg(id || '=' || v, ' ' ORDER BY id) FROM public.t`), "1=1 2=2 3=3 4=4")
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT string_agg(id || '=' || v, ' ' ORDER BY id) FROM public.t`), "1=1 2=2 3=3 4=4")
 	for name, v := range map[string]string{
 		"default_transaction_isolation": "read committed", "synchronous_commit": "on", "lock_timeout": "2500ms", "application_name": "idemgen",
 		"client_encoding": "UTF8", "search_path": "public", "work_mem": "7MB", "idem.test": "a b",
 	} {
-		want(t, name, seen[name], v)
+		rig.Want(t, name, seen[name], v)
 	}
 }
 
@@ -173,7 +174,7 @@ func TestPoolerInSessionModeWorks(t *testing.T) {
 // the runtime's.
 func TestPoolerWithoutResetLeavesNothing(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.t (LIKE t INCLUDING ALL)`)
 	pooler := pgbouncer.Start(t, db, map[string]string{"pool_mode": "session", "server_reset_query": ""})
 	for range 2 {
@@ -195,18 +196,18 @@ func TestPoolerWithoutResetLeavesNothing(t *testing.T) {
 			conn.Release()
 		}
 	}
-	c := service{}.consumer(t, pooler.Pool(nil))
-	apply(t, own(t, c), records(0, "put 1 1"))
-	want(t, "rows", table(t, db), "1=1")
+	c := rig.Service{}.Consumer(t, pooler.Pool(nil))
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "put 1 1"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 }
 
 // A start-up parameter of the connection string that the pooler refuses would be refused for
 // ever: Run returns, and says what helps.
 func TestParameterThatThePoolerRefusesIsAnError(t *testing.T) {
 	t.Parallel()
-	pooler := pgbouncer.Start(t, database(t), map[string]string{"pool_mode": "session"})
-	c := service{}.consumer(t, pooler.Pool(func(cfg *pgxpool.Config) { cfg.ConnConfig.RuntimeParams["search_path"] = "public" }))
-	err := c.Run(t.Context(), newSource(nil))
+	pooler := pgbouncer.Start(t, rig.Database(t), map[string]string{"pool_mode": "session"})
+	c := rig.Service{}.Consumer(t, pooler.Pool(func(cfg *pgxpool.Config) { cfg.ConnConfig.RuntimeParams["search_path"] = "public" }))
+	err := c.Run(t.Context(), rig.NewSource(nil))
 	for _, says := range []string{"search_path", "ignore_startup_parameters"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error lacks %q: %v", says, err)

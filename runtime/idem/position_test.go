@@ -9,13 +9,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // idleAt tells that the first partition is idle, and was read to end.
 func idleAt(t testing.TB, sink idem.Sink, end int64) error {
 	t.Helper()
-	return sink.Idle(t.Context(), first, end)
+	return sink.Idle(t.Context(), rig.First, end)
 }
 
 const positionSQL = `SELECT string_agg(kind::text || next, ' ' ORDER BY seq) FROM idem_ledger`
@@ -23,19 +24,19 @@ const positionSQL = `SELECT string_agg(kind::text || next, ' ' ORDER BY seq) FRO
 // The position follows the log over what holds no records, once.
 func TestPositionFollowsTheLogOverMarkers(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, "put 1 1"))
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
 	for _, end := range []int64{-1, 0, 1, 3, 3, 2} {
 		if err := idleAt(t, sink, end); err != nil {
 			t.Fatalf("idle at %d: %v", end, err)
 		}
 	}
-	want(t, "hint", sink.Durable(first).Offset, 3)
-	deliver(t, sink, records(3, "put 2 2"))
-	want(t, "the chain", query(t, db, positionSQL), "g0 f0 b1 b3 b4")
-	want(t, "rows", table(t, db), "1=1 2=2")
+	rig.Want(t, "hint", sink.Durable(rig.First).Offset, 3)
+	rig.Deliver(t, sink, rig.Records(3, "put 2 2"))
+	rig.Want(t, "the chain", rig.Query(t, db, positionSQL), "g0 f0 b1 b3 b4")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 }
 
 // A passing row whose reply is lost stands or does not: the position is right in both cases,
@@ -48,11 +49,11 @@ func TestPassingInDoubt(t *testing.T) {
 	} {
 		for _, then := range []string{"idle", "a record"} {
 			t.Run(name+", then "+then, func(t *testing.T) {
-				db := database(t)
-				c := service{}.consumer(t, l.through(t, db))
-				sink := drive(t, c)
-				assign(t, sink, 0)
-				deliver(t, sink, records(0, "add 1 1"))
+				db := rig.Database(t)
+				c := rig.Service{}.Consumer(t, l.through(t, db))
+				sink := rig.Drive(t, c)
+				rig.Assign(t, sink, 0)
+				rig.Deliver(t, sink, rig.Records(0, "add 1 1"))
 				l.armed.Store(true)
 				if err := idleAt(t, sink, 3); err != nil {
 					t.Fatal(err)
@@ -67,11 +68,11 @@ func TestPassingInDoubt(t *testing.T) {
 					if err := idleAt(t, sink, 3); err != nil {
 						t.Fatal(err)
 					}
-					want(t, "position", query(t, db, `SELECT max(next) FROM idem_ledger`), "3")
+					rig.Want(t, "position", rig.Query(t, db, `SELECT max(next) FROM idem_ledger`), "3")
 				} else {
-					deliver(t, sink, records(3, "add 2 2"))
-					want(t, "position", query(t, db, `SELECT max(next) FROM idem_ledger`), "4")
-					want(t, "rows", table(t, db), "1=1 2=2")
+					rig.Deliver(t, sink, rig.Records(3, "add 2 2"))
+					rig.Want(t, "position", rig.Query(t, db, `SELECT max(next) FROM idem_ledger`), "4")
+					rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 				}
 				if err := c.Health().Err(); err != nil {
 					t.Errorf("health: %v", err)
@@ -84,47 +85,47 @@ func TestPassingInDoubt(t *testing.T) {
 // Passing is an append like any other: an owner that lost the partition moves nothing.
 func TestPassingIsFenced(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
-	assign(t, sink, 0)
-	appendRow(t, db, "f", "next", "another process")
-	wantError[*idem.FencedError](t, idleAt(t, sink, 3))
-	want(t, "position", query(t, db, `SELECT max(next) FROM idem_ledger`), "0")
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	rig.AppendRow(t, db, "f", "next", "another process")
+	rig.WantError[*idem.FencedError](t, idleAt(t, sink, 3))
+	rig.Want(t, "position", rig.Query(t, db, `SELECT max(next) FROM idem_ledger`), "0")
 }
 
 // A database that will not take the row is for a person; one that is away is not.
 func TestPassingThatIsRefusedHalts(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	sink := drive(t, c)
-	assign(t, sink, 0)
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
 	ctx := fault.With(t.Context(), func(step string) error {
 		if step == fault.BeforeSend {
-			return errCut
+			return rig.ErrCut
 		}
 		return nil
 	})
-	if err := sink.Idle(ctx, first, 3); err != nil {
+	if err := sink.Idle(ctx, rig.First, 3); err != nil {
 		t.Fatal(err)
 	}
 	idemtest.Exec(t, db, `ALTER TABLE idem_ledger RENAME COLUMN info TO later`)
-	halted := wantError[*idem.HaltedError](t, idleAt(t, sink, 3))
-	want(t, "offset", halted.Offset, -1)
+	halted := rig.WantError[*idem.HaltedError](t, idleAt(t, sink, 3))
+	rig.Want(t, "offset", halted.Offset, -1)
 }
 
 // A deployment that fails every record, and is restarted after each: the count of dead
 // letters in a row outlives that, whatever stands between the records.
 func TestCrashLoopOverMarkersHalts(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	s := service{policy: wire.FailurePolicy{StopAfter: 3, Keep: time.Hour}}
+	db := rig.Database(t)
+	s := rig.Service{Policy: wire.FailurePolicy{StopAfter: 3, Keep: time.Hour}}
 	for offset := int64(0); offset < 20; offset += 2 {
-		sink := drive(t, s.consumer(t, db))
-		assign(t, sink, offset)
-		err := sink.Deliver(t.Context(), first, records(offset, "nonsense"))
+		sink := rig.Drive(t, s.Consumer(t, db))
+		rig.Assign(t, sink, offset)
+		err := sink.Deliver(t.Context(), rig.First, rig.Records(offset, "nonsense"))
 		if offset == 6 {
-			want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.DeadLetters)
+			rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.DeadLetters)
 			return
 		}
 		if err != nil {
@@ -133,7 +134,7 @@ func TestCrashLoopOverMarkersHalts(t *testing.T) {
 		if err := idleAt(t, sink, offset+2); err != nil {
 			t.Fatal(err)
 		}
-		sink.Revoked(first)
+		sink.Revoked(rig.First)
 	}
 }
 
@@ -141,18 +142,18 @@ func TestCrashLoopOverMarkersHalts(t *testing.T) {
 // not.
 func TestDeadLettersInARowOutliveTheirRows(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	s := service{policy: wire.FailurePolicy{StopAfter: 2, Keep: time.Hour}}
+	db := rig.Database(t)
+	s := rig.Service{Policy: wire.FailurePolicy{StopAfter: 2, Keep: time.Hour}}
 	for range 3 {
-		sink := drive(t, s.consumer(t, db))
-		at, err := sink.Assigned(t.Context(), newSource(nil).assignment)
+		sink := rig.Drive(t, s.Consumer(t, db))
+		at, err := sink.Assigned(t.Context(), rig.NewSource(nil).Assignment)
 		if err != nil {
 			t.Fatal(err)
 		}
-		halted := wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(at.Offset, "nonsense", "nonsense", "nonsense")))
-		want(t, "code", halted.Code, halt.DeadLetters)
-		sink.Revoked(first)
+		halted := rig.WantError[*idem.HaltedError](t, sink.Deliver(t.Context(), rig.First, rig.Records(at.Offset, "nonsense", "nonsense", "nonsense")))
+		rig.Want(t, "code", halted.Code, halt.DeadLetters)
+		sink.Revoked(rig.First)
 		idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < (SELECT max(seq) FROM idem_ledger)`)
 	}
-	want(t, "dead letters", query(t, db, `SELECT count(*) FROM idem_dead_letter`), "2")
+	rig.Want(t, "dead letters", rig.Query(t, db, `SELECT count(*) FROM idem_dead_letter`), "2")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -36,26 +37,26 @@ func (r *registry) edit(s *wire.Service) {
 // first. Nothing becomes a dead letter meanwhile, and Health says why.
 func TestRecordThatCannotBeDecodedYetWaits(t *testing.T) {
 	t.Parallel()
-	db, r := database(t), &registry{}
-	c := service{edit: r.edit}.consumer(t, db)
-	sink := drive(t, c)
-	assign(t, sink, 0)
+	db, r := rig.Database(t), &registry{}
+	c := rig.Service{Edit: r.edit}.Consumer(t, db)
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
 	r.away.Store(true)
 	done := make(chan error)
 	go func() {
-		done <- sink.Deliver(t.Context(), first, records(0, "put 1 1", "put 2 2", "put 9 3", "put 4 4"))
+		done <- sink.Deliver(t.Context(), rig.First, rig.Records(0, "put 1 1", "put 2 2", "put 9 3", "put 4 4"))
 	}()
-	waitFor(t, "Health tells", func() bool {
+	rig.WaitFor(t, "Health tells", func() bool {
 		err := c.Health().Err()
 		return err != nil && strings.Contains(err.Error(), "RETRYING: the registry is away")
 	})
-	want(t, "rows", table(t, db), "1=1 2=2")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 	r.away.Store(false)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	want(t, "rows", table(t, db), "1=1 2=2 4=4 9=3")
-	want(t, "letters", letters(t, db), "")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 4=4 9=3")
+	rig.Want(t, "letters", rig.Letters(t, db), "")
 	if err := c.Health().Err(); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
@@ -64,41 +65,41 @@ func TestRecordThatCannotBeDecodedYetWaits(t *testing.T) {
 // A dead letter that cannot be decoded yet stays asked for; records go on.
 func TestLetterThatCannotBeDecodedYetIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	db, r := database(t), &registry{}
-	w := own(t, service{policy: wire.FailurePolicy{StopAfter: 5}, edit: r.edit}.consumer(t, db))
-	want(t, "result", apply(t, w, records(0, "need 9 1", "put 1 1")), idem.Result{Applied: 1, Dead: 1})
-	ask(t, db, "replay", 0)
+	db, r := rig.Database(t), &registry{}
+	w := rig.Own(t, rig.Service{Policy: wire.FailurePolicy{StopAfter: 5}, Edit: r.edit}.Consumer(t, db))
+	rig.Want(t, "result", rig.Apply(t, w, rig.Records(0, "need 9 1", "put 1 1")), idem.Result{Applied: 1, Dead: 1})
+	rig.Ask(t, db, "replay", 0)
 	r.away.Store(true)
-	want(t, "result", apply(t, w, records(2, "put 2 2")), idem.Result{Applied: 1})
-	apply(t, w, nil)
-	want(t, "the request stays", lettersNow(t, db), "0 d r?")
+	rig.Want(t, "result", rig.Apply(t, w, rig.Records(2, "put 2 2")), idem.Result{Applied: 1})
+	rig.Apply(t, w, nil)
+	rig.Want(t, "the request stays", rig.LettersNow(t, db), "0 d r?")
 	idemtest.Exec(t, db, `INSERT INTO t VALUES (9, 9)`) // before it is tried again: without it the letter would be answered
 	r.away.Store(false)
-	waitFor(t, "the letter is replayed", func() bool {
-		apply(t, w, nil)
-		return lettersNow(t, db) == "0 r replayed"
+	rig.WaitFor(t, "the letter is replayed", func() bool {
+		rig.Apply(t, w, nil)
+		return rig.LettersNow(t, db) == "0 r replayed"
 	})
-	want(t, "rows", table(t, db), "1=1 2=2 9=1")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 9=1")
 }
 
 // A partition that is given up while it waits does not hold its Source up.
 func TestWaitForWhatDecodesEndsWithThePartition(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 1)
-	c := service{edit: func(s *wire.Service) {
+	c := rig.Service{Edit: func(s *wire.Service) {
 		s.Topics[0].Prepare = func(ctx context.Context, _ []wire.Message) (int, error) {
 			asked <- struct{}{}
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}
-	}}.consumer(t, database(t))
-	sink := drive(t, c)
-	assign(t, sink, 0)
+	}}.Consumer(t, rig.Database(t))
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
 	done := make(chan error)
-	go func() { done <- sink.Deliver(t.Context(), first, records(0, "put 1 1")) }()
+	go func() { done <- sink.Deliver(t.Context(), rig.First, rig.Records(0, "put 1 1")) }()
 	<-asked
 	began := time.Now()
-	sink.Revoked(first)
+	sink.Revoked(rig.First)
 	if err := <-done; err == nil || time.Since(began) > 5*time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}

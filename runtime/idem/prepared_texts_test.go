@@ -10,6 +10,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // lengthens makes a text long.
@@ -64,9 +65,9 @@ func TestWhatStaysPreparedIsBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			most := int64(0)
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, i int32) error {
+			c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, i int32) error {
 				if err := run(ctx, tx, int(i)); err != nil {
 					return err
 				}
@@ -74,13 +75,13 @@ func TestWhatStaysPreparedIsBounded(t *testing.T) {
 				err := tx.QueryRow(ctx, `SELECT sum(length(statement)) FROM pg_prepared_statements`).Scan(&kept)
 				most = max(most, kept)
 				return err
-			}}.consumer(t, db)
+			}}.Consumer(t, db)
 			var calls []string
 			for i := range 20 {
 				calls = append(calls, fmt.Sprintf("call %d", i))
 			}
-			apply(t, own(t, c), records(0, calls...))
-			want(t, "dead letters", query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter`), "")
+			rig.Apply(t, rig.Own(t, c), rig.Records(0, calls...))
+			rig.Want(t, "dead letters", rig.Query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter`), "")
 			if most > 8<<20+1<<19 || most == 0 {
 				t.Errorf("%d bytes of statements stay prepared", most)
 			}
@@ -92,20 +93,20 @@ func TestWhatStaysPreparedIsBounded(t *testing.T) {
 // now.
 func TestLongTextIsPreparedAgainAfterAnError(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT t_v_check`)
 	v := 1
-	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
 		_, err := tx.Exec(ctx, `UPDATE t SET v = $1 WHERE id = 1`+strings.Repeat(" ", 1<<15), v)
 		return err
-	}}.consumer(t, db)
-	w := own(t, c)
-	apply(t, w, records(0, "put 1 0", "call 1"))
+	}}.Consumer(t, db)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(0, "put 1 0", "call 1"))
 	idemtest.Exec(t, db, `ALTER TABLE t ALTER v TYPE bigint`)
 	v = 1 << 40
-	if _, err := w.Apply(t.Context(), records(2, "call 1")); err == nil {
+	if _, err := w.Apply(t.Context(), rig.Records(2, "call 1")); err == nil {
 		t.Error("the text was not prepared")
 	}
-	apply(t, w, records(2, "call 1"))
-	want(t, "rows", query(t, db, `SELECT v::text FROM t`), fmt.Sprint(v))
+	rig.Apply(t, w, rig.Records(2, "call 1"))
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT v::text FROM t`), fmt.Sprint(v))
 }

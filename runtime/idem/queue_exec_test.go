@@ -15,6 +15,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // drawn is a statement of a drawn handler, with the row count that the handler demands; -1 is any.
@@ -104,8 +105,8 @@ func TestExecAndQueueDoTheSame(t *testing.T) {
 	for seed := range uint64(seeds) {
 		var first, kills string
 		for way, do := range append(ways, both) {
-			db := database(t)
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			db := rig.Database(t)
+			c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				statements, end := drawHandler(seed, row)
 				for _, s := range statements {
 					if err := do(ctx, tx, s); err != nil {
@@ -113,23 +114,23 @@ func TestExecAndQueueDoTheSame(t *testing.T) {
 					}
 				}
 				return end()
-			}}.consumer(t, db)
+			}}.Consumer(t, db)
 			var texts []string
 			for i := range 300 {
 				texts = append(texts, fmt.Sprintf("call %d", i))
 			}
-			src := newSource(records(0, texts...))
+			src := rig.NewSource(rig.Records(0, texts...))
 			stop := killing(t, db, seed)
-			err := src.run(t, c)
+			err := src.Consume(t, c)
 			kills += fmt.Sprintf(" %d", stop())
 			if err != nil {
 				t.Fatalf("seed %d, way %d: %v", seed, way, err)
 			}
-			got := table(t, db) + "; " + letters(t, db)
+			got := rig.Table(t, db) + "; " + rig.Letters(t, db)
 			if way == 0 {
 				first = got
 			}
-			want(t, fmt.Sprintf("seed %d, way %d", seed, way), got, first)
+			rig.Want(t, fmt.Sprintf("seed %d, way %d", seed, way), got, first)
 		}
 		t.Logf("seed %d: killed%s; %s", seed, kills, first)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -21,8 +22,8 @@ import (
 // same round trip.
 func TestErrorOfACallbackIsNotThatOfAnotherStatement(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	db := rig.Database(t)
+	c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		d, _ := idem.DeliveryFrom(ctx)
 		if row == 2 {
 			tx.Queue(`SELECT 1 / 0`)
@@ -35,32 +36,32 @@ func TestErrorOfACallbackIsNotThatOfAnotherStatement(t *testing.T) {
 			return nil
 		})
 		return nil
-	}}.consumer(t, db)
-	src := newSource(records(0, "call 2", "call 1", "call 1", "call 2")) // the first two prepare the texts
-	if err := src.run(t, c); err != nil {
+	}}.Consumer(t, db)
+	src := rig.NewSource(rig.Records(0, "call 2", "call 1", "call 1", "call 2")) // the first two prepare the texts
+	if err := src.Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "dead letters", letters(t, db), "0 handler, 3 handler")
+	rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler, 3 handler")
 }
 
 // A callback that takes too long spoils no statement of the handler that sends it.
 func TestSlowCallbackSpoilsNoOtherCall(t *testing.T) {
-	lengthy(t)
-	db := database(t)
-	c := service{edit: func(s *wire.Service) { s.Limits.EventTimeout = 500 * time.Millisecond }, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	rig.Lengthy(t)
+	db := rig.Database(t)
+	c := rig.Service{Edit: func(s *wire.Service) { s.Limits.EventTimeout = 500 * time.Millisecond }, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		if row == 1 {
-			tx.Queue(addSQL, 1).Exec(func(pgconn.CommandTag) error { time.Sleep(700 * time.Millisecond); return nil })
+			tx.Queue(rig.AddSQL, 1).Exec(func(pgconn.CommandTag) error { time.Sleep(700 * time.Millisecond); return nil })
 			return nil
 		}
-		_, err := tx.Exec(ctx, addSQL, row)
+		_, err := tx.Exec(ctx, rig.AddSQL, row)
 		return err
-	}}.consumer(t, db)
-	src := newSource(records(0, "put 1 0", "put 2 0", "call 1", "call 2"))
-	if err := src.run(t, c); err != nil {
+	}}.Consumer(t, db)
+	src := rig.NewSource(rig.Records(0, "put 1 0", "put 2 0", "call 1", "call 2"))
+	if err := src.Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "dead letters", letters(t, db), "")
-	want(t, "rows", table(t, db), "1=1 2=1")
+	rig.Want(t, "dead letters", rig.Letters(t, db), "")
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=1")
 }
 
 type valuer func()
@@ -75,17 +76,17 @@ func TestStatementThatCannotBeQueuedFailsTheCall(t *testing.T) {
 	}
 	for name, handle := range map[string]func(ctx context.Context, tx idem.Tx) error{
 		"in a callback, at the end": func(_ context.Context, tx idem.Tx) error {
-			tx.Queue(addSQL, 7).Exec(insert(tx))
+			tx.Queue(rig.AddSQL, 7).Exec(insert(tx))
 			return nil
 		},
 		"in a callback, while the handler runs": func(ctx context.Context, tx idem.Tx) error {
-			tx.Queue(addSQL, 7).Exec(insert(tx))
+			tx.Queue(rig.AddSQL, 7).Exec(insert(tx))
 			_, err := tx.Exec(ctx, `SELECT 1`)
 			return err
 		},
 		"in a goroutine that the handler left": func(ctx context.Context, tx idem.Tx) error {
 			rows, err := tx.Query(ctx, `SELECT 1`)
-			tx.Queue(addSQL, valuer(func() { // is called after the handler has returned
+			tx.Queue(rig.AddSQL, valuer(func() { // is called after the handler has returned
 				var wg sync.WaitGroup
 				wg.Go(func() { tx.Queue(`INSERT INTO t VALUES (7, 1)`) })
 				wg.Wait()
@@ -105,7 +106,7 @@ func TestStatementThatCannotBeQueuedFailsTheCall(t *testing.T) {
 			return nil
 		},
 		"behind an encoder that panics": func(ctx context.Context, tx idem.Tx) (err error) {
-			tx.Queue(addSQL, valuer(func() { panic("secret") }))
+			tx.Queue(rig.AddSQL, valuer(func() { panic("secret") }))
 			tx.Queue(`INSERT INTO t VALUES (7, 1)`)
 			defer func() { _ = recover() }()
 			_, err = tx.Exec(ctx, `SELECT 1`)
@@ -118,14 +119,14 @@ func TestStatementThatCannotBeQueuedFailsTheCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.consumer(t, db)
-			src := newSource(records(0, "call 1", "put 2 2"))
-			if err := src.run(t, c); err != nil {
+			db := rig.Database(t)
+			c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return handle(ctx, tx) }}.Consumer(t, db)
+			src := rig.NewSource(rig.Records(0, "call 1", "put 2 2"))
+			if err := src.Consume(t, c); err != nil {
 				t.Fatal(err)
 			}
-			want(t, "rows", table(t, db), "2=2")
-			want(t, "dead letters", letters(t, db), "0 handler")
+			rig.Want(t, "rows", rig.Table(t, db), "2=2")
+			rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler")
 		})
 	}
 }
@@ -134,20 +135,20 @@ func TestStatementThatCannotBeQueuedFailsTheCall(t *testing.T) {
 func TestCallbackMayBeSetLater(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{100, 101, 150} {
-		db := database(t)
+		db := rig.Database(t)
 		ran := 0
-		c := service{handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+		c := rig.Service{Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 			var queued []*pgx.QueuedQuery
 			for range n {
-				queued = append(queued, tx.Queue(addSQL, 1))
+				queued = append(queued, tx.Queue(rig.AddSQL, 1))
 			}
 			for _, q := range queued {
 				q.Exec(func(pgconn.CommandTag) error { ran++; return nil })
 			}
 			return nil
-		}}.consumer(t, db)
-		apply(t, own(t, c), records(0, "put 1 0", "call 1"))
-		want(t, fmt.Sprintf("callbacks of %d statements", n), ran, n)
+		}}.Consumer(t, db)
+		rig.Apply(t, rig.Own(t, c), rig.Records(0, "put 1 0", "call 1"))
+		rig.Want(t, fmt.Sprintf("callbacks of %d statements", n), ran, n)
 	}
 }
 
@@ -161,54 +162,54 @@ func (rewriterThatWrites) RewriteQuery(ctx context.Context, conn *pgx.Conn, sql 
 // What the rewriter of a queued statement does on the connection is part of the transaction.
 func TestRewriterOfAQueuedStatementRunsInTheTransaction(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+	db := rig.Database(t)
+	c := rig.Service{Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 		tx.Queue(`SELECT 1 / 0`, rewriterThatWrites{})
 		return nil
-	}}.consumer(t, db)
-	apply(t, own(t, c), records(0, "call 1"))
-	want(t, "dead letters", letters(t, db), "0 handler")
-	want(t, "rows", table(t, db), "")
+	}}.Consumer(t, db)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "call 1"))
+	rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler")
+	rig.Want(t, "rows", rig.Table(t, db), "")
 }
 
 // A statement whose parameters have other types than when it was prepared works again once it has
 // failed, as it does with Exec.
 func TestQueuedStatementIsPreparedAgainAfterAnError(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `CREATE TABLE x (a text)`)
-	c := service{policy: impatient, handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Policy: rig.Impatient, Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 		tx.Queue(`INSERT INTO x (a) VALUES ($1)`, `"x"`)
 		return nil
-	}}.consumer(t, db)
-	apply(t, own(t, c), records(0, "call 1"))
+	}}.Consumer(t, db)
+	rig.Apply(t, rig.Own(t, c), rig.Records(0, "call 1"))
 	idemtest.Exec(t, db, `ALTER TABLE x ALTER COLUMN a TYPE jsonb USING a::jsonb`)
-	_, err := own(t, c).Apply(t.Context(), records(1, "call 2"))
-	wantError[*idem.HaltedError](t, err)
-	apply(t, own(t, c), records(1, "call 2")) // as after a release
-	want(t, "rows", query(t, db, `SELECT count(*)::text FROM x`), "2")
+	_, err := rig.Own(t, c).Apply(t.Context(), rig.Records(1, "call 2"))
+	rig.WantError[*idem.HaltedError](t, err)
+	rig.Apply(t, rig.Own(t, c), rig.Records(1, "call 2")) // as after a release
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT count(*)::text FROM x`), "2")
 }
 
 // Queued statements that are slow do not take a batch beyond its time again and again: once they
 // were seen to be slow, they are sent earlier, and the transaction ends early.
 func TestSlowQueuedStatementsEndTheTransactionEarly(t *testing.T) {
-	lengthy(t)
-	db := database(t)
+	rig.Lengthy(t)
+	db := rig.Database(t)
 	calls := 0
-	c := service{policy: impatient, edit: func(s *wire.Service) { s.Limits.BatchTimeout = 3 * time.Second }, handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+	c := rig.Service{Policy: rig.Impatient, Edit: func(s *wire.Service) { s.Limits.BatchTimeout = 3 * time.Second }, Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
 		calls++
 		tx.Queue(`SELECT pg_sleep(0.1)`)
 		return nil
-	}}.consumer(t, db)
+	}}.Consumer(t, db)
 	var texts []string
 	for range 60 {
 		texts = append(texts, "call 1")
 	}
-	src := newSource(records(0, texts...))
-	if err := src.run(t, c); err != nil {
+	src := rig.NewSource(rig.Records(0, texts...))
+	if err := src.Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "dead letters", letters(t, db), "")
+	rig.Want(t, "dead letters", rig.Letters(t, db), "")
 	if calls > 2*len(texts)+10 { // the first batch alone is repeated
 		t.Errorf("%d calls for %d records", calls, len(texts))
 	}

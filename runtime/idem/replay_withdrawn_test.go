@@ -10,14 +10,15 @@ import (
 
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // A replay that is taken back makes no further call, and a result that is given then is the one
 // that counts.
 func TestReplayThatIsTakenBackCallsNoMore(t *testing.T) {
 	t.Parallel()
-	inEachStore(t, interrupts, func(t *testing.T, db *pgxpool.Pool, p *provider, s service, _ func() string) {
-		p.call = func(_ context.Context, _ int32, nth int) error {
+	rig.InEachStore(t, rig.Interrupts, func(t *testing.T, db *pgxpool.Pool, p *rig.Provider, s rig.Service, _ func() string) {
+		p.Call = func(_ context.Context, _ int32, nth int) error {
 			if nth == 1 {
 				return nil
 			}
@@ -26,34 +27,34 @@ func TestReplayThatIsTakenBackCallsNoMore(t *testing.T) {
 		w := cutOff(t, db, s)
 		look := func() {
 			w.LookAgain()
-			apply(t, w, records(w.Next(), "put 5 5"))
+			rig.Apply(t, w, rig.Records(w.Next(), "put 5 5"))
 		}
-		ask(t, db, "replay", 0)
-		for look(); p.count(1) < 3; {
+		rig.Ask(t, db, "replay", 0)
+		for look(); p.Count(1) < 3; {
 			time.Sleep(time.Millisecond)
 		}
-		found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: topic, Offset: 0}})
+		found, err := operate.FindLetters(t.Context(), db, []operate.Place{{Consumer: "test", Topic: rig.Topic, Offset: 0}})
 		if err == nil {
 			_, err = operate.TakeBack(t.Context(), db, found, operate.By{Operator: "ann", Reason: "not yet"})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		calls := p.count(1)
-		for end := time.Now().Add(time.Minute); ; calls = p.count(1) { // calls come every 50 ms while there are some
+		calls := p.Count(1)
+		for end := time.Now().Add(time.Minute); ; calls = p.Count(1) { // calls come every 50 ms while there are some
 			look()
-			if time.Sleep(300 * time.Millisecond); p.count(1) == calls {
+			if time.Sleep(300 * time.Millisecond); p.Count(1) == calls {
 				break
 			}
 			if time.Now().After(end) {
 				t.Fatal("calls are made on and on")
 			}
 		}
-		giveResult(t, db, 0, "7")
-		for end := time.Now().Add(time.Minute); table(t, db) != "1=7 5=5" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		rig.GiveResult(t, db, 0, "7")
+		for end := time.Now().Add(time.Minute); rig.Table(t, db) != "1=7 5=5" && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
 			look()
 		}
-		want(t, "rows", table(t, db), "1=7 5=5")
-		want(t, "calls at last", p.count(1), calls)
+		rig.Want(t, "rows", rig.Table(t, db), "1=7 5=5")
+		rig.Want(t, "calls at last", p.Count(1), calls)
 	})
 }

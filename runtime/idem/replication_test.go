@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -19,7 +20,7 @@ func standby(t *testing.T, db *pgxpool.Pool, name string) {
 	t.Helper()
 	idemtest.Exec(t, db, `ALTER SYSTEM SET synchronous_standby_names = '`+name+`'`)
 	idemtest.Exec(t, db, `SELECT pg_reload_conf()`)
-	within(t, "commits wait as the settings say", func() bool { // the checkpointer says so to all
+	rig.Within(t, "commits wait as the settings say", func() bool { // the checkpointer says so to all
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
 		_, err := db.Exec(ctx, `SELECT pg_logical_emit_message(true, 'test', '')`)
@@ -83,23 +84,23 @@ func endWait(t *testing.T, db *pgxpool.Pool, sql string, ended <-chan struct{}, 
 			return false
 		}
 	}
-	within(t, "a commit waits", func() bool { return over() || query(t, db, waitingSQL) != "0" })
+	rig.Within(t, "a commit waits", func() bool { return over() || rig.Query(t, db, waitingSQL) != "0" })
 	first()
-	within(t, "its wait is ended", func() bool { return over() || query(t, db, sql) != "0" })
+	rig.Within(t, "its wait is ended", func() bool { return over() || rig.Query(t, db, sql) != "0" })
 }
 
 // A commit whose synchronous standby does not confirm it is not durable, although the server has
 // committed: however the wait ends, it is no success, and no effect is called after it.
 func TestCommitThatIsNotReplicatedIsNoSuccess(t *testing.T) {
 	t.Parallel()
-	_, db := ownServer(t)
-	var p provider
-	s := p.service(terms)
-	s.handle = addOne
-	s.edit = func(s *wire.Service) { s.Limits.BatchTimeout = 2 * time.Second }
+	_, db := rig.OwnServer(t)
+	var p rig.Provider
+	s := p.Service(rig.Terms)
+	s.Handle = rig.AddOne
+	s.Edit = func(s *wire.Service) { s.Limits.BatchTimeout = 2 * time.Second }
 	wires := &wires{}
-	w := own(t, s.consumer(t, wires.pool(t, db)))
-	apply(t, w, records(0, "put 1 10"))
+	w := rig.Own(t, s.Consumer(t, wires.pool(t, db)))
+	rig.Apply(t, w, rig.Records(0, "put 1 10"))
 	for _, test := range []struct {
 		ends  string // how the wait ends
 		sql   string // what ends it, if not the runtime's deadline
@@ -115,14 +116,14 @@ func TestCommitThatIsNotReplicatedIsNoSuccess(t *testing.T) {
 		t.Run(test.ends, func(t *testing.T) {
 			standby(t, db, "nobody")
 			defer standby(t, db, "")
-			before, batch := w.Next(), records(w.Next(), test.texts...)
+			before, batch := w.Next(), rig.Records(w.Next(), test.texts...)
 			unconfirmed := func(what, why string) {
 				t.Helper()
 				_, err := w.Apply(t.Context(), batch)
 				if err == nil || !strings.Contains(err.Error(), why) {
 					t.Errorf("%s: got %v", what, err)
 				}
-				want(t, "position", w.Next(), before)
+				rig.Want(t, "position", w.Next(), before)
 			}
 			why := "synchronous standby"
 			var all sync.WaitGroup
@@ -143,10 +144,10 @@ func TestCommitThatIsNotReplicatedIsNoSuccess(t *testing.T) {
 			close(first)
 			all.Wait()
 			unconfirmed("again", "synchronous standby")
-			want(t, "the server has committed", query(t, db, `SELECT (max(next) > min(next))::text FROM idem_ledger WHERE seq >= (SELECT max(seq) - 1 FROM idem_ledger)`), "true")
+			rig.Want(t, "the server has committed", rig.Query(t, db, `SELECT (max(next) > min(next))::text FROM idem_ledger WHERE seq >= (SELECT max(seq) - 1 FROM idem_ledger)`), "true")
 			standby(t, db, "")
-			apply(t, w, batch)
-			want(t, "rows", table(t, db), test.rows)
+			rig.Apply(t, w, batch)
+			rig.Want(t, "rows", rig.Table(t, db), test.rows)
 		})
 	}
 	standby(t, db, "nobody")
@@ -156,8 +157,8 @@ func TestCommitThatIsNotReplicatedIsNoSuccess(t *testing.T) {
 	var all sync.WaitGroup
 	defer all.Wait()
 	all.Go(func() { endWait(t, db, cancelSQL, short.Done(), func() {}) })
-	if _, err := w.Apply(short, records(w.Next(), "effect 7")); err == nil {
+	if _, err := w.Apply(short, rig.Records(w.Next(), "effect 7")); err == nil {
 		t.Error("an effect is done")
 	}
-	want(t, "calls", p.count(7), 0)
+	rig.Want(t, "calls", p.Count(7), 0)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // refusal is an error with what the other side answered.
@@ -23,28 +24,28 @@ func (r refusal) Response() []byte { return []byte(r) }
 func TestResponsesAreKeptAsPayloads(t *testing.T) {
 	t.Parallel()
 	var log transcript.Buffer
-	db := database(t)
+	db := rig.Database(t)
 	kept := func() string {
-		return query(t, db, `SELECT string_agg(coalesce(convert_from(response, 'UTF8'), 'none'), ', ' ORDER BY offs) FROM idem_dead_letter`)
+		return rig.Query(t, db, `SELECT string_agg(coalesce(convert_from(response, 'UTF8'), 'none'), ', ' ORDER BY offs) FROM idem_dead_letter`)
 	}
-	var p provider
+	var p rig.Provider
 	answer := refusal("no such card" + strings.Repeat(".", 1000))
-	p.call = func(context.Context, int32, int) error { return idem.Permanent(fmt.Errorf("charge: %w", answer)) }
-	s := p.service(terms)
-	s.options = append(s.options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-	w := own(t, s.consumer(t, db))
-	apply(t, w, records(0, "a: effect 1"))
-	want(t, "response", kept(), string(answer[:500]))
-	want(t, "letters", lettersNow(t, db), "0 d")
-	want(t, "versions", query(t, db, `SELECT version FROM idem_dead_letter`), process.Version())
+	p.Call = func(context.Context, int32, int) error { return idem.Permanent(fmt.Errorf("charge: %w", answer)) }
+	s := p.Service(rig.Terms)
+	s.Options = append(s.Options, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	w := rig.Own(t, s.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "a: effect 1"))
+	rig.Want(t, "response", kept(), string(answer[:500]))
+	rig.Want(t, "letters", rig.LettersNow(t, db), "0 d")
+	rig.Want(t, "versions", rig.Query(t, db, `SELECT version FROM idem_dead_letter`), process.Version())
 	answer = "card expired"
-	ask(t, db, "replay", 0)
-	settled(t, db, w)
-	want(t, "response to the replay", kept(), "card expired")
-	s.policy.Drop = true
-	w = own(t, s.consumer(t, db))
-	apply(t, w, records(1, "b: effect 2"))
-	want(t, "responses", kept(), "card expired, none")
+	rig.Ask(t, db, "replay", 0)
+	rig.Settled(t, db, w)
+	rig.Want(t, "response to the replay", kept(), "card expired")
+	s.Policy.Drop = true
+	w = rig.Own(t, s.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(1, "b: effect 2"))
+	rig.Want(t, "responses", kept(), "card expired, none")
 	if text := log.String(); strings.Contains(text, "card") {
 		t.Error(text)
 	}

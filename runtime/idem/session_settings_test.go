@@ -12,6 +12,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/internal/session"
 )
 
@@ -28,7 +29,7 @@ var opposites = map[string]string{
 func defaults(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
 	for name, value := range opposites {
-		if query(t, db, `SELECT count(*)::text FROM pg_settings WHERE name = $1`, name) == "0" {
+		if rig.Query(t, db, `SELECT count(*)::text FROM pg_settings WHERE name = $1`, name) == "0" {
 			continue // of a later server
 		}
 		idemtest.Exec(t, db, fmt.Sprintf(`ALTER DATABASE %s SET %s = %s`, pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize(), name,
@@ -45,7 +46,7 @@ func bestEffort(name string) bool {
 // in handlers, and texts, literals, constraints and times are what they are.
 func TestOppositeDefaultsChangeNothing(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	idemtest.Exec(t, db, `CREATE TABLE parent (id int PRIMARY KEY); CREATE TABLE note (id int REFERENCES parent, v text, at interval, d date, f float8, b bytea, a text[])`)
 	defaults(t, db)
 	relied := session.Relied(session.Limits{Lock: 2500 * time.Millisecond, Statement: 8 * time.Second, Idle: 10 * time.Second, Transaction: 10 * time.Second})
@@ -85,18 +86,18 @@ func TestOppositeDefaultsChangeNothing(t *testing.T) {
 		}
 		return tx.QueryRow(ctx, `SELECT v || ' ' || length(v) || ' ' || at || ' ' || d || ' ' || f || ' ' || b || ' ' || (a[1] IS NULL) FROM note`).Scan(&v)
 	}
-	w := own(t, service{handle: handle}.consumer(t, db))
-	apply(t, w, records(0, "put 1 1", "a: put 2 2", "call 1", "put 3 3"))
-	apply(t, w, records(4, "put 4 4", "call 2"))
-	want(t, "rows", table(t, db), "1=1 2=2 3=3 4=4")
-	want(t, "texts", v, `C:\temp Müller 14 01:00:00 2026-03-04 0.30000000000000004 \x615c00 true`)
-	want(t, "dead letters", letters(t, db), "5 handler")
+	w := rig.Own(t, rig.Service{Handle: handle}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "put 1 1", "a: put 2 2", "call 1", "put 3 3"))
+	rig.Apply(t, w, rig.Records(4, "put 4 4", "call 2"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2 3=3 4=4")
+	rig.Want(t, "texts", v, `C:\temp Müller 14 01:00:00 2026-03-04 0.30000000000000004 \x615c00 true`)
+	rig.Want(t, "dead letters", rig.Letters(t, db), "5 handler")
 }
 
 // A role that may not set a setting is told which default to take back, once and not for ever.
 func TestSettingThatTheRoleMayNotMakeIsAnError(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	name := db.Config().ConnConfig.Database
 	role := name + "_role"
 	idemtest.Exec(t, db, fmt.Sprintf(`CREATE ROLE %s`, role))
@@ -115,7 +116,7 @@ func TestSettingThatTheRoleMayNotMakeIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	err = service{}.consumer(t, pool).Run(t.Context(), newSource(nil))
+	err = rig.Service{}.Consumer(t, pool).Run(t.Context(), rig.NewSource(nil))
 	for _, says := range []string{"session_replication_role", "take that default back"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error lacks %q: %v", says, err)
@@ -126,14 +127,14 @@ func TestSettingThatTheRoleMayNotMakeIsAnError(t *testing.T) {
 // A database that is read-only by default is waited for, with its reason, and not overruled.
 func TestReadOnlyDefaultIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	name := pgx.Identifier{db.Config().ConnConfig.Database}.Sanitize()
 	idemtest.Exec(t, db, `ALTER DATABASE `+name+` SET default_transaction_read_only = on`)
-	_, err := service{}.consumer(t, db).Own(t.Context(), topic, 0, 0)
+	_, err := rig.Service{}.Consumer(t, db).Own(t.Context(), rig.Topic, 0, 0)
 	if err == nil || !strings.Contains(err.Error(), "default_transaction_read_only is on") {
 		t.Errorf("got %v", err)
 	}
 	idemtest.Exec(t, db, `ALTER DATABASE `+name+` RESET default_transaction_read_only`)
-	apply(t, own(t, service{}.consumer(t, db)), records(0, "put 1 1"))
-	want(t, "rows", table(t, db), "1=1")
+	rig.Apply(t, rig.Own(t, rig.Service{}.Consumer(t, db)), rig.Records(0, "put 1 1"))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // BenchmarkKeysAnywhere compares batches of 500 events over two sealed generations of
@@ -24,15 +25,15 @@ func BenchmarkKeysAnywhere(b *testing.B) {
 	db := keysDatabase(b)
 	modes := []*keyMode{{name: "read-all", open: true}, {name: "filters+open", open: true}, {name: "filters"}, {name: "no-keys"}}
 	for n, m := range modes {
-		log, option := logged()
-		m.consumer = service{options: []idem.Option{option}}.consumer(b, db)
+		log, option := rig.Logged()
+		m.consumer = rig.Service{Options: []idem.Option{option}}.Consumer(b, db)
 		if m.name == "read-all" {
 			m.consumer.LimitFilters(0)
 		}
-		m.writer = ownPartition(b, m.consumer, int32(n))
+		m.writer = rig.OwnPartition(b, m.consumer, int32(n))
 		m.apply(b)
 		if strings.HasPrefix(m.name, "filters") {
-			await(b, log, "filter of sealed keys built", 2)
+			rig.Await(b, log, "filter of sealed keys built", 2)
 		}
 		for range 20 {
 			m.apply(b) // until plans are cached
@@ -56,8 +57,8 @@ func BenchmarkKeysAnywhere(b *testing.B) {
 type keyMode struct {
 	name     string
 	open     bool // the open generation is read
-	consumer *idem.Consumer
-	writer   *idem.Writer
+	consumer *rig.Consumer
+	writer   *rig.Writer
 	took     []time.Duration
 	reads    int
 }
@@ -71,7 +72,7 @@ func (m *keyMode) apply(b *testing.B) {
 			texts[i] = fmt.Sprintf("%s-%d: skip 0", m.name, m.writer.Next()+int64(i))
 		}
 	}
-	msgs := records(m.writer.Next(), texts...)
+	msgs := rig.Records(m.writer.Next(), texts...)
 	if m.open {
 		m.writer.Races()
 	}
@@ -95,14 +96,14 @@ func (m *keyMode) median() time.Duration {
 
 // keysDatabase has two sealed generations of 500,000 keys and an open one of 100,000.
 func keysDatabase(b *testing.B) *pgxpool.Pool {
-	db := database(b)
-	c := service{}.consumer(b, db)
-	own(b, c)
+	db := rig.Database(b)
+	c := rig.Service{}.Consumer(b, db)
+	rig.Own(b, c)
 	for _, keys := range []int{500_000, 500_000, 100_000} {
 		idemtest.Exec(b, db, fmt.Sprintf(`INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
 SELECT (SELECT gen FROM idem_key_gen WHERE sealed_at IS NULL), gen_random_uuid(), 1, 1, 99, 1 FROM generate_series(1, %d)`, keys))
 		if keys == 500_000 {
-			rotate(b, db, c)
+			rig.Rotate(b, db, c)
 		}
 	}
 	if _, err := db.Exec(context.Background(), `ANALYZE`); err != nil {

@@ -11,62 +11,36 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
-
-// slowCalls counts the calls of each row. Calls for rows 1 to 9 use up a transaction's share
-// of its time, so that it ends before the next one; others take no time.
-type slowCalls struct {
-	calls map[int32]int
-}
-
-const slowBatch = 3 * time.Second
-
-func (s *slowCalls) handle(ctx context.Context, tx idem.Tx, row int32) error {
-	s.calls[row]++
-	if row < 10 {
-		time.Sleep(slowBatch/3 + 50*time.Millisecond)
-	}
-	_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
-	return err
-}
-
-func (s *slowCalls) service(edit ...func(*wire.Service)) service {
-	s.calls = map[int32]int{}
-	return service{handle: s.handle, policy: impatient, edit: func(spec *wire.Service) {
-		spec.Limits.BatchTimeout = slowBatch
-		for _, e := range edit {
-			e(spec)
-		}
-	}}
-}
 
 // A healthy system with slow handlers does everything once, although all its calls together
 // take longer than a transaction may.
 func TestSlowHandlersAreCalledOnce(t *testing.T) {
-	lengthy(t)
-	db := database(t)
+	rig.Lengthy(t)
+	db := rig.Database(t)
 	calls := map[int32]int{}
-	c := service{edit: func(s *wire.Service) { s.Limits.BatchTimeout = slowBatch }, handle: func(_ context.Context, _ idem.Tx, row int32) error {
+	c := rig.Service{Edit: func(s *wire.Service) { s.Limits.BatchTimeout = rig.SlowBatch }, Handle: func(_ context.Context, _ idem.Tx, row int32) error {
 		calls[row]++
 		time.Sleep(100 * time.Millisecond)
 		return nil
-	}}.consumer(t, db)
+	}}.Consumer(t, db)
 	var texts []string
 	for i := range 40 {
 		texts = append(texts, fmt.Sprintf("k%d: call %d", i, i))
 	}
-	sink := drive(t, c)
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, texts...))
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, texts...))
 	for i := range int32(40) {
-		want(t, fmt.Sprintf("calls of record %d", i), calls[i], 1)
+		rig.Want(t, fmt.Sprintf("calls of record %d", i), calls[i], 1)
 	}
 	s := c.Stats()
-	want(t, "applied", s.Applied, 40)
-	want(t, "tried again", s.Waits, 0)
+	rig.Want(t, "applied", s.Applied, 40)
+	rig.Want(t, "tried again", s.Waits, 0)
 	if s.Batches < 3 {
-		t.Errorf("%d transactions took more than 4 s, with a limit of %v", s.Batches, slowBatch)
+		t.Errorf("%d transactions took more than 4 s, with a limit of %v", s.Batches, rig.SlowBatch)
 	}
 }
 
@@ -76,35 +50,35 @@ func TestTransactionThatEndsEarlySaysNothingOfTheRest(t *testing.T) {
 	for name, key := range map[string]string{"keys anywhere": "", "keys in the chain": "@"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			var slow slowCalls
-			c := slow.service(func(s *wire.Service) {
+			db := rig.Database(t)
+			var slow rig.SlowCalls
+			c := slow.Service(func(s *wire.Service) {
 				if key == "@" {
 					s.Topics[0].Chain = time.Hour
 				}
-			}).consumer(t, db)
-			w := own(t, c)
-			msgs := records(0, key+"p: put 20 1", key+"a: call 1", key+"a: call 1", "nonsense x", key+"q: put 21 1",
+			}).Consumer(t, db)
+			w := rig.Own(t, c)
+			msgs := rig.Records(0, key+"p: put 20 1", key+"a: call 1", key+"a: call 1", "nonsense x", key+"q: put 21 1",
 				key+"b: call 11", key+"r: put 22 1", key+"b: put 99 1", "nonsense x", key+"q: put 21 1")
 			for i := range msgs {
 				msgs[i].LeaderEpoch = int32(i)
 			}
-			want(t, "result", apply(t, w, msgs), idem.Result{Applied: 5, Duplicates: 2, Conflicts: 1, Dead: 2})
+			rig.Want(t, "result", rig.Apply(t, w, msgs), idem.Result{Applied: 5, Duplicates: 2, Conflicts: 1, Dead: 2})
 			s := c.Stats()
-			want(t, "counted", fmt.Sprint(s.Applied, s.Resent, s.Conflicts, s.Dead, s.Redelivered, s.Batches), "5 2 1 2 0 2")
-			want(t, "calls", fmt.Sprint(slow.calls), "map[1:1 11:1]")
-			want(t, "rows", table(t, db), "1=1 11=1 20=1 21=1 22=1")
-			want(t, "the chain", query(t, db, `SELECT string_agg(kind::text || prev || '-' || next || ' ' || epoch, ', ' ORDER BY seq) FROM idem_ledger`), "g0-0 -1, f0-0 -1, b0-5 4, b5-10 9")
-			want(t, "letters of each transaction", query(t, db, `SELECT string_agg(seq || ':' || offs, ' ' ORDER BY offs) FROM idem_dead_letter`), "2:3 3:7 3:8")
+			rig.Want(t, "counted", fmt.Sprint(s.Applied, s.Resent, s.Conflicts, s.Dead, s.Redelivered, s.Batches), "5 2 1 2 0 2")
+			rig.Want(t, "calls", fmt.Sprint(slow.Calls), "map[1:1 11:1]")
+			rig.Want(t, "rows", rig.Table(t, db), "1=1 11=1 20=1 21=1 22=1")
+			rig.Want(t, "the chain", rig.Query(t, db, `SELECT string_agg(kind::text || prev || '-' || next || ' ' || epoch, ', ' ORDER BY seq) FROM idem_ledger`), "g0-0 -1, f0-0 -1, b0-5 4, b5-10 9")
+			rig.Want(t, "letters of each transaction", rig.Query(t, db, `SELECT string_agg(seq || ':' || offs, ' ' ORDER BY offs) FROM idem_dead_letter`), "2:3 3:7 3:8")
 			counted := `SELECT string_agg(seq || ':' || n, ' ' ORDER BY seq) FROM (SELECT seq, count(*) AS n FROM idem_keys GROUP BY seq) AS k`
 			if key == "@" {
 				counted = `SELECT string_agg(seq || ':' || length(keys) / 20, ' ' ORDER BY seq) FROM idem_ledger WHERE keys IS NOT NULL`
 			}
-			want(t, "keys of each transaction", query(t, db, counted), "2:3 3:2")
-			copies := apply(t, w, records(10, key+"p: put 20 1", key+"a: call 1", key+"q: put 21 1", key+"b: call 11", key+"r: put 22 1"))
-			want(t, "copies", copies, idem.Result{Duplicates: 5})
-			copies = apply(t, own(t, c), records(15, key+"p: put 20 1", key+"a: call 1", key+"q: put 21 1", key+"b: call 11", key+"r: put 22 1"))
-			want(t, "copies at the next owner", copies, idem.Result{Duplicates: 5})
+			rig.Want(t, "keys of each transaction", rig.Query(t, db, counted), "2:3 3:2")
+			copies := rig.Apply(t, w, rig.Records(10, key+"p: put 20 1", key+"a: call 1", key+"q: put 21 1", key+"b: call 11", key+"r: put 22 1"))
+			rig.Want(t, "copies", copies, idem.Result{Duplicates: 5})
+			copies = rig.Apply(t, rig.Own(t, c), rig.Records(15, key+"p: put 20 1", key+"a: call 1", key+"q: put 21 1", key+"b: call 11", key+"r: put 22 1"))
+			rig.Want(t, "copies at the next owner", copies, idem.Result{Duplicates: 5})
 		})
 	}
 }
@@ -124,27 +98,27 @@ func atSecond(t *testing.T, f func()) context.Context {
 
 // Keys of what is left are free: a copy on another partition may be applied first.
 func TestKeysOfTheRestAreFree(t *testing.T) {
-	lengthy(t)
-	db := database(t)
-	var slow slowCalls
-	w := own(t, slow.service().consumer(t, db))
-	other, err := service{}.consumer(t, db).Own(t.Context(), topic, 1, 0)
+	rig.Lengthy(t)
+	db := rig.Database(t)
+	var slow rig.SlowCalls
+	w := rig.Own(t, slow.Service().Consumer(t, db))
+	other, err := rig.Service{}.Consumer(t, db).Own(t.Context(), rig.Topic, 1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	res, err := w.Apply(atSecond(t, func() {
-		msgs := records(0, "b: put 11 0", "c: put 12 0")
+		msgs := rig.Records(0, "b: put 11 0", "c: put 12 0")
 		for i := range msgs {
 			msgs[i].Partition = 1
 		}
-		want(t, "the copies on the other partition", apply(t, other, msgs), idem.Result{Applied: 2})
-	}), records(0, "a: call 1", "b: call 11", "c: put 12 0"))
+		rig.Want(t, "the copies on the other partition", rig.Apply(t, other, msgs), idem.Result{Applied: 2})
+	}), rig.Records(0, "a: call 1", "b: call 11", "c: put 12 0"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "result", res, idem.Result{Applied: 1, Duplicates: 2})
+	rig.Want(t, "result", res, idem.Result{Applied: 1, Duplicates: 2})
 	// A call may precede the claim of its key, and is then rolled back.
-	want(t, "calls", fmt.Sprint(slow.calls), "map[1:1 11:1]")
+	rig.Want(t, "calls", fmt.Sprint(slow.Calls), "map[1:1 11:1]")
 }
 
 // A lost reply of a transaction that ended early is settled with its own end, and one that
@@ -157,10 +131,10 @@ func TestLostReplyOfATransactionThatEndedEarly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			var slow slowCalls
-			c := slow.service(func(s *wire.Service) { s.Topics[0].Chain = time.Hour }).consumer(t, db)
-			w := own(t, c)
+			db := rig.Database(t)
+			var slow rig.SlowCalls
+			c := slow.Service(func(s *wire.Service) { s.Topics[0].Chain = time.Hour }).Consumer(t, db)
+			w := rig.Own(t, c)
 			lost := errors.New("lost")
 			first := true
 			_, err := w.Apply(fault.With(t.Context(), func(step string) error {
@@ -169,15 +143,15 @@ func TestLostReplyOfATransactionThatEndedEarly(t *testing.T) {
 				}
 				first = false
 				return lost
-			}), records(0, batch...))
+			}), rig.Records(0, batch...))
 			if !errors.Is(err, lost) {
 				t.Fatal(err)
 			}
-			apply(t, w, records(0, batch...))
-			want(t, "calls", fmt.Sprint(slow.calls), test.calls)
-			want(t, "applied", c.Stats().Applied, 3)
-			want(t, "copies", apply(t, w, records(3, batch...)), idem.Result{Duplicates: 3})
-			want(t, "the chain", query(t, db, positionSQL), test.chain)
+			rig.Apply(t, w, rig.Records(0, batch...))
+			rig.Want(t, "calls", fmt.Sprint(slow.Calls), test.calls)
+			rig.Want(t, "applied", c.Stats().Applied, 3)
+			rig.Want(t, "copies", rig.Apply(t, w, rig.Records(3, batch...)), idem.Result{Duplicates: 3})
+			rig.Want(t, "the chain", rig.Query(t, db, positionSQL), test.chain)
 		})
 	}
 }
@@ -203,18 +177,18 @@ func TestTimeOutNamesLimitEventAndHandler(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			trigger(t, db, `PERFORM pg_sleep(60)`)
-			log, logged := logged()
-			c := service{handle: sleep, policy: wire.FailurePolicy{Retries: 1, InitialBackoff: time.Hour, MaxBackoff: time.Hour}, options: []idem.Option{logged}, edit: func(s *wire.Service) { test.edit(&s.Limits) }}.consumer(t, db)
-			sink := drive(t, c)
-			assign(t, sink, 0)
+			db := rig.Database(t)
+			rig.Trigger(t, db, `PERFORM pg_sleep(60)`)
+			log, logged := rig.Logged()
+			c := rig.Service{Handle: sleep, Policy: wire.FailurePolicy{Retries: 1, InitialBackoff: time.Hour, MaxBackoff: time.Hour}, Options: []idem.Option{logged}, Edit: func(s *wire.Service) { test.edit(&s.Limits) }}.Consumer(t, db)
+			sink := rig.Drive(t, c)
+			rig.Assign(t, sink, 0)
 			ctx, cancel := context.WithCancel(t.Context())
 			delivered := make(chan error, 1)
-			go func() { delivered <- sink.Deliver(ctx, first, records(0, test.record)) }()
+			go func() { delivered <- sink.Deliver(ctx, rig.First, rig.Records(0, test.record)) }()
 			for _, text := range test.names {
-				within(t, "Health names "+text, func() bool { err := c.Health().Err(); return err != nil && strings.Contains(err.Error(), text) })
-				within(t, "the log names "+text, func() bool { return strings.Contains(log.String(), text) })
+				rig.Within(t, "Health names "+text, func() bool { err := c.Health().Err(); return err != nil && strings.Contains(err.Error(), text) })
+				rig.Within(t, "the log names "+text, func() bool { return strings.Contains(log.String(), text) })
 			}
 			if cancel(); <-delivered == nil {
 				t.Error("it was applied")
@@ -229,11 +203,11 @@ func TestTableThatChangesUnderASlowHandlerLosesNothing(t *testing.T) {
 	for name, first := range map[string]bool{"a trigger goes": true, "a trigger comes": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT t_v_check; CREATE TABLE effects (row int)`)
 			change := func(on bool) {
 				if on {
-					trigger(t, db, `NULL`)
+					rig.Trigger(t, db, `NULL`)
 				} else {
 					idemtest.Exec(t, db, `DROP TRIGGER judge ON t`)
 				}
@@ -242,27 +216,27 @@ func TestTableThatChangesUnderASlowHandlerLosesNothing(t *testing.T) {
 				change(true)
 			}
 			calls := map[int32]int{}
-			var c *idem.Consumer
-			c = service{policy: impatient, edit: func(s *wire.Service) {
-				s.Limits.BatchTimeout = slowBatch
+			var c *rig.Consumer
+			c = rig.Service{Policy: rig.Impatient, Edit: func(s *wire.Service) {
+				s.Limits.BatchTimeout = rig.SlowBatch
 				s.Tables, s.Topics[0].Writes = []wire.Table{{Name: "t", Unique: [][]string{{"id"}}}}, []string{"t"}
-			}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			}, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				calls[row]++
 				if row == 1 {
-					if _, err := c.Own(context.Background(), topic, 1, 0); err != nil { // reads the catalog
+					if _, err := c.Own(context.Background(), rig.Topic, 1, 0); err != nil { // reads the catalog
 						return err
 					}
-					time.Sleep(slowBatch/3 + 50*time.Millisecond)
+					time.Sleep(rig.SlowBatch/3 + 50*time.Millisecond)
 				}
 				_, err := tx.Exec(ctx, `INSERT INTO effects VALUES ($1)`, row)
 				return err
-			}}.consumer(t, db)
-			w := own(t, c)
+			}}.Consumer(t, db)
+			w := rig.Own(t, c)
 			change(!first)
-			want(t, "result", apply(t, w, records(0, "a: put 20 1", "b: put 21 1", "c: put 22 1", "d: call 1", "e: put 23 1", "f: call 11")), idem.Result{Applied: 6})
-			want(t, "rows", table(t, db), "20=1 21=1 22=1 23=1")
-			want(t, "effects", query(t, db, `SELECT string_agg(row::text, ' ') FROM effects`), "1 11")
-			want(t, "calls", fmt.Sprint(calls), "map[1:1 11:1]")
+			rig.Want(t, "result", rig.Apply(t, w, rig.Records(0, "a: put 20 1", "b: put 21 1", "c: put 22 1", "d: call 1", "e: put 23 1", "f: call 11")), idem.Result{Applied: 6})
+			rig.Want(t, "rows", rig.Table(t, db), "20=1 21=1 22=1 23=1")
+			rig.Want(t, "effects", rig.Query(t, db, `SELECT string_agg(row::text, ' ') FROM effects`), "1 11")
+			rig.Want(t, "calls", fmt.Sprint(calls), "map[1:1 11:1]")
 		})
 	}
 }

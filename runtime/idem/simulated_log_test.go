@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -42,7 +43,7 @@ func (p *posting) message() idem.Message {
 	if p.key != "" {
 		text = p.key + ": " + text
 	}
-	m := records(p.offset, text)[0]
+	m := rig.Records(p.offset, text)[0]
 	m.Partition = p.partition
 	return m
 }

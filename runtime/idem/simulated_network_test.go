@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // network is what lies between the owners of a simulation and Postgres. While it is steered, a
@@ -86,7 +88,7 @@ func (l *link) Write(b []byte) (int, error) {
 	defer n.mu.Unlock()
 	switch {
 	case l.cut:
-		return 0, errCut
+		return 0, rig.ErrCut
 	case l.s == nil:
 		return len(b), l.connect(b)
 	case b[0] == 'X': // the client leaves, the session stays
@@ -149,7 +151,7 @@ func (l *link) Read(b []byte) (int, error) {
 	for len(l.inbox) == 0 {
 		switch {
 		case l.cut:
-			return 0, errCut
+			return 0, rig.ErrCut
 		case l.s.ended && l.user == nil:
 			return 0, io.EOF
 		case l.user != nil && l.user.link == nil:

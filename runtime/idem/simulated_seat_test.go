@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // seat is an owner's part for one partition.
 type seat struct {
 	owner   int
 	at      int32 // partition
-	writer  *idem.Writer
+	writer  *rig.Writer
 	fence   int64 // the writer's
 	task    *task
 	done    func() // what the end of the task means
@@ -103,9 +104,9 @@ func (s *simulation) start(p *seat) func() {
 
 func (s *simulation) take(p *seat) {
 	p.writer = nil
-	var w *idem.Writer
+	var w *rig.Writer
 	s.run(p, "takes the partition", func(ctx context.Context) (err error) {
-		w, err = s.owners[p.owner].Own(ctx, topic, p.at, 0)
+		w, err = s.owners[p.owner].Own(ctx, rig.Topic, p.at, 0)
 		return err
 	}, func(err error) {
 		if err == nil && !p.crashed {

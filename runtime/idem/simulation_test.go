@@ -16,6 +16,7 @@ import (
 	"github.com/idemgen/idemgen/internal/proof/longtest"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -31,7 +32,7 @@ type simulation struct {
 	t      *testing.T
 	db     *pgxpool.Pool
 	n      *network
-	owners [2]*idem.Consumer
+	owners [2]*rig.Consumer
 	calls  handlers
 
 	// Of one schedule.
@@ -50,22 +51,22 @@ type simulation struct {
 }
 
 func newSimulation(t *testing.T) *simulation {
-	s := &simulation{t: t, db: idemtest.Migrated(t, runtimeFiles(t), filepath.Join("testdata", "simulation"))}
+	s := &simulation{t: t, db: idemtest.Migrated(t, rig.RuntimeFiles(t), filepath.Join("testdata", "simulation"))}
 	s.n = newNetwork(s.db)
 	through := s.n.through(t)
 	t.Cleanup(s.n.close)
 	for i := range s.owners {
-		s.owners[i] = service{
-			policy:  wire.FailurePolicy{Retries: 1, InitialBackoff: time.Millisecond, MaxBackoff: time.Millisecond},
-			options: []idem.Option{idem.WithLogger(slog.New(slog.DiscardHandler))},
-			edit: func(w *wire.Service) {
+		s.owners[i] = rig.Service{
+			Policy:  wire.FailurePolicy{Retries: 1, InitialBackoff: time.Millisecond, MaxBackoff: time.Millisecond},
+			Options: []idem.Option{idem.WithLogger(slog.New(slog.DiscardHandler))},
+			Edit: func(w *wire.Service) {
 				// Nothing depends on how fast this machine is.
 				w.Limits.BatchTimeout, w.Limits.EventTimeout = 4*time.Minute, 2*time.Minute
 				w.Limits.StatementTimeout, w.Limits.LockTimeout = 2*time.Minute, time.Minute
 				w.Topics[0].Chain = w.Topics[0].Window
 				w.Topics[0].NewPlan = func() wire.Plan { return &postings{handlers: &s.calls} }
 			},
-		}.consumer(t, through)
+		}.Consumer(t, through)
 		s.owners[i].LimitFilters(0) // they are built in the background
 	}
 	return s

@@ -10,13 +10,14 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // Statement texts do not vary with data: after a warm-up, 10,000 commits of every shape leave
 // no further entry in pg_stat_statements. A text that grew with a batch would fill that view
 // and the plan caches of every pooler.
 func TestStatementTextsAreConstant(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	server, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{Conf: map[string]string{
 		"shared_preload_libraries": "pg_stat_statements", "pg_stat_statements.track": "all",
 	}})
@@ -30,23 +31,23 @@ func TestStatementTextsAreConstant(t *testing.T) {
 	}
 	t.Cleanup(db.Close)
 	idemtest.Exec(t, db, `CREATE EXTENSION pg_stat_statements`)
-	migrate(t, db)
-	w := own(t, service{handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+	rig.Migrate(t, db)
+	w := rig.Own(t, rig.Service{Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 		_, err := tx.Exec(ctx, `UPDATE t SET v = v WHERE id = $1`, row)
 		return err
-	}}.consumer(t, db))
+	}}.Consumer(t, db))
 
 	random := rand.New(rand.NewPCG(1, 2))
 	commits := func(n int) {
 		for range n {
-			apply(t, w, batch(random, w.Next()))
+			rig.Apply(t, w, batch(random, w.Next()))
 		}
 	}
 	const entries = `SELECT count(*)::text FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'`
 	commits(300)
-	before := query(t, db, entries)
+	before := rig.Query(t, db, entries)
 	commits(2_000)
-	want(t, "entries of pg_stat_statements", query(t, db, entries), before)
+	rig.Want(t, "entries of pg_stat_statements", rig.Query(t, db, entries), before)
 }
 
 // batch is one to eight records of any kind.
@@ -67,5 +68,5 @@ func batch(random *rand.Rand, from int64) []idem.Message {
 			texts[i] = fmt.Sprintf("put %d %d", id, v)
 		}
 	}
-	return records(from, texts...)
+	return rig.Records(from, texts...)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // A statement that takes too long is tried again as often as on_failure says, and not once
@@ -27,24 +28,24 @@ func TestTimeOutsAreRetriedThenGivenUp(t *testing.T) {
 			times       int // that the record takes too long
 			tries, dead int
 		}{
-			{name: "it passes within the retries", times: impatient.Retries, tries: impatient.Retries + 1, rows: "5=5 9=1"},
-			{name: "it lasts for longer", times: 3 * impatient.Retries, tries: impatient.Retries + 1, rows: "5=5", dead: 1},
+			{name: "it passes within the retries", times: rig.Impatient.Retries, tries: rig.Impatient.Retries + 1, rows: "5=5 9=1"},
+			{name: "it lasts for longer", times: 3 * rig.Impatient.Retries, tries: rig.Impatient.Retries + 1, rows: "5=5", dead: 1},
 		} {
 			t.Run(of.name+", "+test.name, func(t *testing.T) {
-				db := database(t)
+				db := rig.Database(t)
 				idemtest.Exec(t, db, `CREATE SEQUENCE tries`) // it counts on when a transaction is rolled back
-				trigger(t, db, fmt.Sprintf(`IF NEW.id = 9 AND nextval('tries') <= %d THEN RAISE query_canceled; END IF`, test.times))
-				sink := drive(t, service{policy: impatient, handle: insert}.consumer(t, db))
-				assign(t, sink, 0)
-				deliver(t, sink, records(0, of.record))
-				deliver(t, sink, records(1, "put 5 5"))
-				want(t, "rows", table(t, db), test.rows)
-				want(t, "tries", query(t, db, `SELECT last_value::text FROM tries`), fmt.Sprint(test.tries))
+				rig.Trigger(t, db, fmt.Sprintf(`IF NEW.id = 9 AND nextval('tries') <= %d THEN RAISE query_canceled; END IF`, test.times))
+				sink := rig.Drive(t, rig.Service{Policy: rig.Impatient, Handle: insert}.Consumer(t, db))
+				rig.Assign(t, sink, 0)
+				rig.Deliver(t, sink, rig.Records(0, of.record))
+				rig.Deliver(t, sink, rig.Records(1, "put 5 5"))
+				rig.Want(t, "rows", rig.Table(t, db), test.rows)
+				rig.Want(t, "tries", rig.Query(t, db, `SELECT last_value::text FROM tries`), fmt.Sprint(test.tries))
 				dead := ""
 				if test.dead > 0 {
 					dead = of.reason
 				}
-				want(t, "dead letters", letters(t, db), dead)
+				rig.Want(t, "dead letters", rig.Letters(t, db), dead)
 			})
 		}
 	}

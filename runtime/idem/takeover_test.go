@@ -8,13 +8,14 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // More partitions move keys: whoever relies on where they are, stands until a person says
 // that it is right. All others note the new number and go on.
 func TestMorePartitions(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for name, test := range map[string]struct {
 		edit  func(*wire.Topic)
 		halts bool
@@ -24,24 +25,24 @@ func TestMorePartitions(t *testing.T) {
 		"copies: same_partition": {edit: func(s *wire.Topic) { s.Chain = time.Hour }, halts: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
-			sink := drive(t, service{edit: func(s *wire.Service) { test.edit(&s.Topics[0]) }}.consumer(t, db))
-			assign(t, sink, 0)
-			sink.Revoked(first)
-			a := newSource(nil).assignment
+			db := rig.Database(t)
+			sink := rig.Drive(t, rig.Service{Edit: func(s *wire.Service) { test.edit(&s.Topics[0]) }}.Consumer(t, db))
+			rig.Assign(t, sink, 0)
+			sink.Revoked(rig.First)
+			a := rig.NewSource(nil).Assignment
 			a.Partitions = 8
 			_, err := sink.Assigned(t.Context(), a)
 			if test.halts {
-				want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.PartitionsChanged)
-				appendRow(t, db, "f", "next", "operator me: confirmed")
-				want(t, "noted", query(t, db, `WITH u AS (UPDATE idem_ledger SET parts = 8 WHERE seq = 2 RETURNING 1) SELECT count(*)::text FROM u`), "1")
-				now(t, sink)
+				rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.PartitionsChanged)
+				rig.AppendRow(t, db, "f", "next", "operator me: confirmed")
+				rig.Want(t, "noted", rig.Query(t, db, `WITH u AS (UPDATE idem_ledger SET parts = 8 WHERE seq = 2 RETURNING 1) SELECT count(*)::text FROM u`), "1")
+				rig.AtOnce(t, sink)
 				_, err = sink.Assigned(t.Context(), a)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			want(t, "partitions in the ledger", query(t, db, `SELECT parts::text FROM idem_ledger ORDER BY seq DESC LIMIT 1`), "8")
+			rig.Want(t, "partitions in the ledger", rig.Query(t, db, `SELECT parts::text FROM idem_ledger ORDER BY seq DESC LIMIT 1`), "8")
 		})
 	}
 }
@@ -50,16 +51,16 @@ func TestMorePartitions(t *testing.T) {
 // the worker stands, with the command that adopts it.
 func TestTopicMadeAgainWhileItIsRead(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, "put 1 1"))
-	a := newSource(nil).assignment
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
+	a := rig.NewSource(nil).Assignment
 	a.TopicID = idem.UUID{9}
 	_, err := sink.Assigned(t.Context(), a)
-	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.TopicRecreated)
-	wantError[*idem.FencedError](t, sink.Deliver(t.Context(), first, records(1, "put 2 2")))
-	want(t, "rows", table(t, db), "1=1")
+	rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.TopicRecreated)
+	rig.WantError[*idem.FencedError](t, sink.Deliver(t.Context(), rig.First, rig.Records(1, "put 2 2")))
+	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 }
 
 // A partition that is new to a topic already read starts at its first record, whatever
@@ -67,31 +68,31 @@ func TestTopicMadeAgainWhileItIsRead(t *testing.T) {
 // record is accepted.
 func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.consumer(t, db))
-	assign(t, sink, 1000)
-	a := newSource(nil).assignment
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{Edit: func(s *wire.Service) { s.Topics[0].StartFrom = wire.Latest }}.Consumer(t, db))
+	rig.Assign(t, sink, 1000)
+	a := rig.NewSource(nil).Assignment
 	a.Partition.Number, a.Partitions, a.Low, a.High = 4, 5, 3, 20
 	at, err := sink.Assigned(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "position", at.Offset, 3)
-	want(t, "ledger rows", query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'g'`), "2")
+	rig.Want(t, "position", at.Offset, 3)
+	rig.Want(t, "ledger rows", rig.Query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'g'`), "2")
 }
 
 // A version halts where another wrote under an identity of the events that it does not know,
 // and only there: it would not recognise what that one applied. Where nobody has written, or
 // an operator says that it may, any version goes on.
 func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
-	lengthy(t)
-	version := func(writes uint32, knows ...uint32) service {
-		return service{edit: func(s *wire.Service) { s.Identity = wire.Identity{Writes: writes, Knows: append(knows, writes)} }}
+	rig.Lengthy(t)
+	version := func(writes uint32, knows ...uint32) rig.Service {
+		return rig.Service{Edit: func(s *wire.Service) { s.Identity = wire.Identity{Writes: writes, Knows: append(knows, writes)} }}
 	}
 	old, moved, branch := version(1), version(0xfffffff2, 1), version(3, 1)
 	for _, c := range []struct {
 		name          string
-		first, second service
+		first, second rig.Service
 		halts         bool
 	}{
 		{"the same", old, old, false},
@@ -101,23 +102,23 @@ func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
 		{"the same two the other way", branch, moved, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db := database(t)
-			own(t, c.first.consumer(t, db))
-			_, err := c.second.consumer(t, db).Own(t.Context(), topic, 0, 0)
+			db := rig.Database(t)
+			rig.Own(t, c.first.Consumer(t, db))
+			_, err := c.second.Consumer(t, db).Own(t.Context(), rig.Topic, 0, 0)
 			if !c.halts {
 				if err != nil {
 					t.Error(err)
 				}
 				return
 			}
-			halted := wantError[*idem.HaltedError](t, err)
-			want(t, "code", halted.Code, halt.NewerVersion)
+			halted := rig.WantError[*idem.HaltedError](t, err)
+			rig.Want(t, "code", halted.Code, halt.NewerVersion)
 			if !strings.Contains(halted.Error(), "another version of this service ran here") {
 				t.Error(halted)
 			}
 			idemtest.Exec(t, db, `INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq, info)
 SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', 'o', epoch, 0, parts, window_seq, 'operator ann: back' FROM idem_ledger ORDER BY seq DESC LIMIT 1`)
-			own(t, c.second.consumer(t, db))
+			rig.Own(t, c.second.Consumer(t, db))
 		})
 	}
 }
@@ -125,20 +126,20 @@ SELECT stream, seq + 1, gen_random_uuid(), next, next, 'o', 'o', epoch, 0, parts
 // Retention that ends exactly at the position took nothing; one record more is a loss.
 func TestRetentionUpToThePositionIsNoLoss(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, "put 1 1", "put 2 2"))
-	sink.Revoked(first)
-	a := newSource(nil).assignment
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, "put 1 1", "put 2 2"))
+	sink.Revoked(rig.First)
+	a := rig.NewSource(nil).Assignment
 	a.Low, a.High = 2, 2
 	at, err := sink.Assigned(t.Context(), a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "position", at.Offset, 2)
-	sink.Revoked(first)
+	rig.Want(t, "position", at.Offset, 2)
+	sink.Revoked(rig.First)
 	a.Low, a.High = 3, 3
 	_, err = sink.Assigned(t.Context(), a)
-	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.RetentionPassed)
+	rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.RetentionPassed)
 }

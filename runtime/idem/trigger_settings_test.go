@@ -6,6 +6,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -26,7 +27,7 @@ func TestTriggerThatChangesSettingsMovesNoRow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
+			db := rig.Database(t)
 			idemtest.Exec(t, db, `CREATE SCHEMA nowhere; CREATE SCHEMA other`)
 			idemtest.Exec(t, db, `CREATE TABLE other.t (LIKE t INCLUDING ALL)`)
 			for _, table := range []string{"idem_dead_letter", "idem_ledger", "idem_assert", "idem_step_refused", "idem_keys"} {
@@ -41,27 +42,27 @@ CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED 
 				idemtest.Exec(t, db, `CREATE TABLE later (n int);
 CREATE FUNCTION later() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('search_path', 'nowhere', false); RETURN NULL; END $$;
 CREATE CONSTRAINT TRIGGER judge AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION later()`)
-				trigger(t, db, body)
+				rig.Trigger(t, db, body)
 			}
-			c := service{policy: impatient, edit: func(s *wire.Service) {
+			c := rig.Service{Policy: rig.Impatient, Edit: func(s *wire.Service) {
 				s.Tables, s.Topics[0].Writes = []wire.Table{{Name: "t"}}, []string{"t"}
-			}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			}, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				if row == 9 {
 					_, err := tx.Exec(ctx, `SELECT public.move('other')`)
 					return err
 				}
-				return addOne(ctx, tx, row)
-			}}.consumer(t, db)
-			sink := drive(t, c)
-			assign(t, sink, 0)
-			deliver(t, sink, records(0, "put 8 8", "nonsense")) // whose dead letter is written after the row
-			deliver(t, sink, records(2, "k: put 1 1", "put 2 2", "add 3 3"))
-			deliver(t, sink, records(5, "call 1", "put 4 4", "call 2", "call 9", "add 5 5", "put 6 x", "nonsense"))
-			deliver(t, sink, records(12, "call 4", "put 1 7"))
-			want(t, "rows", table(t, db), "1=7 2=3 3=3 4=5 5=5 6=0 8=8")
-			want(t, "dead letters", letters(t, db), "1 decode, 11 decode")
+				return rig.AddOne(ctx, tx, row)
+			}}.Consumer(t, db)
+			sink := rig.Drive(t, c)
+			rig.Assign(t, sink, 0)
+			rig.Deliver(t, sink, rig.Records(0, "put 8 8", "nonsense")) // whose dead letter is written after the row
+			rig.Deliver(t, sink, rig.Records(2, "k: put 1 1", "put 2 2", "add 3 3"))
+			rig.Deliver(t, sink, rig.Records(5, "call 1", "put 4 4", "call 2", "call 9", "add 5 5", "put 6 x", "nonsense"))
+			rig.Deliver(t, sink, rig.Records(12, "call 4", "put 1 7"))
+			rig.Want(t, "rows", rig.Table(t, db), "1=7 2=3 3=3 4=5 5=5 6=0 8=8")
+			rig.Want(t, "dead letters", rig.Letters(t, db), "1 decode, 11 decode")
 			for _, table := range []string{"t", "idem_dead_letter", "idem_ledger"} {
-				want(t, "rows elsewhere in "+table, query(t, db, `SELECT count(*)::text FROM other.`+table), "0")
+				rig.Want(t, "rows elsewhere in "+table, rig.Query(t, db, `SELECT count(*)::text FROM other.`+table), "0")
 			}
 		})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // A log that ended below the position was cut, although it has grown past it since. It is
@@ -25,16 +26,16 @@ func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			sink := drive(t, service{}.consumer(t, db))
-			assign(t, sink, 0)
-			batch := records(0, "put 1 1", "put 2 2")
+			db := rig.Database(t)
+			sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+			rig.Assign(t, sink, 0)
+			batch := rig.Records(0, "put 1 1", "put 2 2")
 			for i := range batch {
 				batch[i].LeaderEpoch = tc.epoch
 			}
-			deliver(t, sink, batch)
-			sink.Revoked(first)
-			a := newSource(nil).assignment
+			rig.Deliver(t, sink, batch)
+			sink.Revoked(rig.First)
+			a := rig.NewSource(nil).Assignment
 			a.High, a.EpochEnd = 1, tc.ends
 			_, err := sink.Assigned(t.Context(), a)
 			if err == nil || errors.As(err, new(*idem.HaltedError)) {
@@ -48,8 +49,8 @@ func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
 				}
 				return
 			}
-			halted := wantError[*idem.HaltedError](t, err)
-			want(t, "code", halted.Code, halt.LogTruncated)
+			halted := rig.WantError[*idem.HaltedError](t, err)
+			rig.Want(t, "code", halted.Code, halt.LogTruncated)
 			if way := halted.Ways[0].String(); !strings.Contains(way, "--from 2 --to 1 --apply-again") {
 				t.Error(way)
 			}
@@ -61,18 +62,18 @@ func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
 // a later one than the record before it. While the broker does not say it, the position waits.
 func TestPositionBehindMarkersHasTheEpochOfTheEnd(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	sink := drive(t, service{}.consumer(t, db))
-	a := newSource(nil).assignment
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	a := rig.NewSource(nil).Assignment
 	var last idem.Position
 	var fails error
 	a.Last = func(context.Context) (idem.Position, error) { return last, fails }
 	if _, err := sink.Assigned(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	batch := records(0, "put 1 1")
+	batch := rig.Records(0, "put 1 1")
 	batch[0].LeaderEpoch = 0
-	deliver(t, sink, batch)
+	rig.Deliver(t, sink, batch)
 	const sql = `SELECT string_agg(next || ' ' || epoch, ', ' ORDER BY seq) FROM idem_ledger WHERE kind = 'b'`
 	for _, c := range []struct {
 		last  idem.Position
@@ -87,6 +88,6 @@ func TestPositionBehindMarkersHasTheEpochOfTheEnd(t *testing.T) {
 		if err := idleAt(t, sink, 3); err != nil {
 			t.Fatal(err)
 		}
-		want(t, "the chain", query(t, db, sql), c.want)
+		rig.Want(t, "the chain", rig.Query(t, db, sql), c.want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // A statement that is not sent because its context had ended fails the call, as one that the
@@ -32,20 +33,20 @@ func TestStatementThatIsNotSentFailsTheCall(t *testing.T) {
 		says   string // "" if the event takes effect
 	}{
 		"Exec": {func(ctx context.Context, tx idem.Tx) error {
-			_, _ = tx.Exec(gone(ctx), addSQL, 1)
+			_, _ = tx.Exec(gone(ctx), rig.AddSQL, 1)
 			return nil
 		}, "the handler canceled a context of its own"},
 		"Query": {func(ctx context.Context, tx idem.Tx) error {
-			_, _ = tx.Query(gone(ctx), addSQL, 1)
+			_, _ = tx.Query(gone(ctx), rig.AddSQL, 1)
 			return nil
 		}, "the handler canceled a context of its own"},
 		"QueryRow": {func(ctx context.Context, tx idem.Tx) error {
-			_ = tx.QueryRow(gone(ctx), addSQL, 1).Scan()
+			_ = tx.QueryRow(gone(ctx), rig.AddSQL, 1).Scan()
 			return nil
 		}, "the handler canceled a context of its own"},
 		"SendBatch": {func(ctx context.Context, tx idem.Tx) error {
 			b := &pgx.Batch{}
-			b.Queue(addSQL, 1)
+			b.Queue(rig.AddSQL, 1)
 			_ = tx.SendBatch(gone(ctx), b).Close()
 			return nil
 		}, "the handler canceled a context of its own"},
@@ -56,7 +57,7 @@ func TestStatementThatIsNotSentFailsTheCall(t *testing.T) {
 		"a deadline that has passed": {func(ctx context.Context, tx idem.Tx) error {
 			c, cancel := passed(ctx)
 			defer cancel()
-			_, _ = tx.Exec(c, addSQL, 1)
+			_, _ = tx.Exec(c, rig.AddSQL, 1)
 			return nil
 		}, "a context of the handler's own passed its deadline"},
 		"the first Begin": {func(ctx context.Context, tx idem.Tx) error {
@@ -71,7 +72,7 @@ func TestStatementThatIsNotSentFailsTheCall(t *testing.T) {
 		"Commit of a savepoint that stays": {func(ctx context.Context, tx idem.Tx) error {
 			sp, err := idem.PgxTx(tx).Begin(ctx)
 			if err == nil {
-				_, err = sp.Exec(ctx, addSQL, 1)
+				_, err = sp.Exec(ctx, rig.AddSQL, 1)
 			}
 			_ = sp.Commit(gone(ctx))
 			return err
@@ -79,11 +80,11 @@ func TestStatementThatIsNotSentFailsTheCall(t *testing.T) {
 		"in a savepoint that is rolled back": {func(ctx context.Context, tx idem.Tx) error {
 			c, cancel := context.WithCancel(ctx)
 			err := pgx.BeginFunc(c, idem.PgxTx(tx), func(sp pgx.Tx) error { // its rollback has the same context
-				if _, err := sp.Exec(c, addSQL, 1); err != nil {
+				if _, err := sp.Exec(c, rig.AddSQL, 1); err != nil {
 					return err
 				}
 				cancel()
-				_, err := sp.Exec(c, addSQL, 1)
+				_, err := sp.Exec(c, rig.AddSQL, 1)
 				return err
 			})
 			if err == nil {
@@ -94,7 +95,7 @@ func TestStatementThatIsNotSentFailsTheCall(t *testing.T) {
 		"the end of a savepoint that is rolled back": {func(ctx context.Context, tx idem.Tx) error {
 			sp, err := idem.PgxTx(tx).Begin(ctx)
 			if err == nil {
-				_, err = sp.Exec(ctx, addSQL, 1)
+				_, err = sp.Exec(ctx, rig.AddSQL, 1)
 			}
 			_, _ = sp.Commit(gone(ctx)), sp.Rollback(gone(ctx))
 			return err
@@ -112,13 +113,13 @@ func TestStatementThatIsNotSentFailsTheCall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := database(t)
-			c := service{policy: impatient, handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return tc.handle(ctx, tx) }}.consumer(t, db)
-			if err := newSource(records(0, "put 1 0", "call 1", "put 2 2")).run(t, c); err != nil {
+			db := rig.Database(t)
+			c := rig.Service{Policy: rig.Impatient, Handle: func(ctx context.Context, tx idem.Tx, _ int32) error { return tc.handle(ctx, tx) }}.Consumer(t, db)
+			if err := rig.NewSource(rig.Records(0, "put 1 0", "call 1", "put 2 2")).Consume(t, c); err != nil {
 				t.Fatal(err)
 			}
-			want(t, "rows", table(t, db), "1=0 2=2")
-			reason := query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter WHERE offs = 1`)
+			rig.Want(t, "rows", rig.Table(t, db), "1=0 2=2")
+			reason := rig.Query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter WHERE offs = 1`)
 			if (reason == "") != (tc.says == "") || !strings.Contains(reason, tc.says) {
 				t.Errorf("reason %q, want %q", reason, tc.says)
 			}
