@@ -81,7 +81,7 @@ var protocolBugs = []mutant{
 	{"51 COMMIT's tag and the transaction's state are not checked",
 		in(room, "Pipeline.RunThen").Replace(`$p.end == "" || _`, `true`).
 			In(handlers, "Transaction.outcome").Replace(`status == 'E'`, `status == 'x'`).Replace(`status == 'T'`, `status == 'T' || status == 'E'`),
-		core, "TestSwallowedErrorOfAHandlerIsADeadLetter"},
+		handlers, "TestSwallowedErrorOfAHandlerIsADeadLetter"},
 	{"a key claim is always fresh",
 		in(waves, "Batch.Claim").Always(`!dup`),
 		core, "TestEveryRecordTakesEffectOnce"},
