@@ -27,6 +27,7 @@ const (
 	outages      = "./runtime/internal/outage"
 	verdicts     = "./runtime/internal/verdict"
 	handlers     = "./runtime/internal/handler"
+	knownKeys    = "./runtime/internal/engine/keys"
 	recents      = "./runtime/internal/recent"
 	records      = "./internal/record"
 	ledgers      = "./internal/ledger"

@@ -1,4 +1,4 @@
-package idem_test
+package keys_test
 
 import (
 	"context"
