@@ -28,6 +28,7 @@ const (
 	verdicts     = "./runtime/internal/verdict"
 	handlers     = "./runtime/internal/handler"
 	knownKeys    = "./runtime/internal/engine/keys"
+	deadLetters  = "./runtime/internal/engine/deadletter"
 	recents      = "./runtime/internal/recent"
 	records      = "./internal/record"
 	ledgers      = "./internal/ledger"

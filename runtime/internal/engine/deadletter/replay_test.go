@@ -1,4 +1,4 @@
-package idem_test
+package deadletter_test
 
 import (
 	"context"
