@@ -1,4 +1,4 @@
-package idem_test
+package effect_test
 
 import (
 	"bytes"
@@ -153,7 +153,7 @@ func TestAStoreThatForgets(t *testing.T) {
 // back empty makes no second one. The record is a dead letter until a person gives the result.
 func TestAStoreThatLostItsDataIsTold(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package idem_test
+package effect_test
 
 import (
 	"context"
