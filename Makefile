@@ -14,7 +14,7 @@ BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/mirror ./examples
 LONGEST   := ./runtime/idem ./runtime/internal/handler ./cmd/idemgen $(addprefix ./cmd/idemgen/internal/, spec/services spec/handlers operators spec here)
 # The packages that start goroutines; the Kafka clients are in make matrix only.
 CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine engine/deadletter engine/keys \
-	generation handler intake lag maintain notify outage pglease recent session watchdog)
+	generation handler intake lag maintain notify outage pglease pool recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
 # vets the code. Compiling is half of the work, so libraries are compiled without inlining and
 # nothing for debuggers; the go commands of tests and checks share what was compiled.

@@ -97,7 +97,7 @@ var handlerBugs = []mutant{
 		handlers, "TestHandlerThatEndsTheTransactionCommitsNothing"},
 	{"a plain call is cleaned up after, too",
 		in(room, "explicit.call").Always(`left&handler.Session != 0`),
-		core, "TestRoundTripsOfABatch"},
+		pools, "TestRoundTripsOfABatch"},
 	{"a handler's time is not checked",
 		in(watchdogs, "Watch.check").Drop(`_.statements.cancel(_)`),
 		watchdogs, "TestEachCallHasItsOwnTime"},

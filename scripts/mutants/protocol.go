@@ -218,7 +218,7 @@ var protocolBugs = []mutant{
 		deadLetters, "TestWhatIsNobodysFaultMakesNoDeadLetter"},
 	{"38 a commit without its synchronous standby is a success",
 		in("./runtime/internal/pipeline", "Pipeline.RunThen").Never(`_.Unreplicated(_)`),
-		core, "TestCommitThatIsNotReplicatedIsNoSuccess"},
+		pools, "TestCommitThatIsNotReplicatedIsNoSuccess"},
 	{"53 standing by is shorter than a transaction",
 		in(room, "rivals.quiet").Replace(`d := 2 * $timeout`, `d := $timeout / 20`),
 		core, "TestStandbyLastsLongerThanTransactions"},

@@ -1,4 +1,4 @@
-package idem_test
+package session_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package idem_test
+package pool_test
 
 import (
 	"context"

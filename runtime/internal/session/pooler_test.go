@@ -1,6 +1,6 @@
 //go:build unix
 
-package idem_test
+package session_test
 
 import (
 	"context"
