@@ -33,6 +33,7 @@ const (
 	records      = "./internal/record"
 	ledgers      = "./internal/ledger"
 	sessions     = "./runtime/internal/session"
+	catalogs     = "./runtime/internal/catalog"
 	pools        = "./runtime/internal/pool"
 	upkeep       = "./runtime/internal/maintain"
 	watchdogs    = "./runtime/internal/watchdog"

@@ -1,4 +1,4 @@
-package idem_test
+package catalog_test
 
 import (
 	"context"
