@@ -107,7 +107,7 @@ var keyBugs = []mutant{
 		keysets, "TestSetHoldsTheKeysOfTheWindow"},
 	{"a version goes on behind an identity that it does not know",
 		in(room, "takeOver.checkTail").Never(`_ != ledger.NoIdentity && _`),
-		core, "TestVersionHaltsBehindAnIdentityThatItDoesNotKnow"},
+		engines, "TestVersionHaltsBehindAnIdentityThatItDoesNotKnow"},
 	{"versions: fingerprints of two versions are compared",
 		in(waves, "Prior.conflicts").Replace(`$p.Def == _`, `$p.Def != 0`),
 		boundaries, "TestVersionsOfAServiceMayShareAGroup"},

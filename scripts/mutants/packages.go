@@ -27,6 +27,7 @@ const (
 	outages      = "./runtime/internal/outage"
 	verdicts     = "./runtime/internal/verdict"
 	handlers     = "./runtime/internal/handler"
+	engines      = "./runtime/internal/engine"
 	knownKeys    = "./runtime/internal/engine/keys"
 	deadLetters  = "./runtime/internal/engine/deadletter"
 	recents      = "./runtime/internal/recent"

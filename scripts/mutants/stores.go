@@ -4,10 +4,10 @@ package main
 var storeBugs = []mutant{
 	{"a sequence that a move left behind draws tokens again",
 		in("./runtime/internal/catalog", "Current.MoveFence").Always(`$by == 0`),
-		core, "TestDatabaseThatWasMovedWithoutItsSequences"},
+		engines, "TestDatabaseThatWasMovedWithoutItsSequences"},
 	{"a number of a stream that is in use halts the partition",
 		in(room, "Chain.Begin").Replace(`continue`, `break`),
-		core, "TestDatabaseThatWasMovedWithoutItsSequences"},
+		engines, "TestDatabaseThatWasMovedWithoutItsSequences"},
 	{"the answer of another store is asserted in idem_lease",
 		in("./runtime/effects", "calls.Complete").Always(`!$r.External`),
 		effects, "TestEffectWithItsLeaseOutside"},

@@ -1,1 +1,0 @@
-package idem_test
