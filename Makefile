@@ -11,10 +11,10 @@ PLAYED    := $(addprefix ./testdata/golden/accepted/, all_types avro_orders bank
 	rows_of_other_topics stripe_payments sums welcome_mail)
 BRIEFLY   := ./examples/bank ./examples/catalog/... ./examples/mirror ./examples/recipes ./examples/split/... ./examples/takeover ./examples/telemetry ./examples/textbook ./examples/users/directory ./examples/welcome-mail ./bench/accounts ./bench/devices ./bench/keys ./bench/notices ./bench/payments ./bench/readings $(PLAYED)
 # The packages whose tests take longest, which begin first.
-LONGEST   := ./runtime/idem ./cmd/idemgen $(addprefix ./cmd/idemgen/internal/, spec/services spec/handlers operators spec here)
+LONGEST   := $(addprefix ./runtime/internal/, engine handler effect) ./cmd/idemgen $(addprefix ./cmd/idemgen/internal/, spec/services spec/handlers operators spec here)
 # The packages that start goroutines; the Kafka clients are in make matrix only.
-CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine \
-	generation intake lag maintain notify outage pglease recent session watchdog)
+CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine engine/deadletter engine/keys \
+	generation handler intake lag maintain notify outage pglease pool recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
 # vets the code. Compiling is half of the work, so libraries are compiled without inlining and
 # nothing for debuggers; the go commands of tests and checks share what was compiled.
@@ -61,7 +61,7 @@ fuzz: cc
 
 ## schedules: orders of the statements of two owners, of cuts and of crashes, at random for TIME; SEED=n is the first
 schedules: cc
-	@go test -vet=off ./runtime/idem -run '^TestSchedules$$' -v -timeout 0 -parallel 8 -schedules $(TIME) -seed $(SEED)
+	@go test -vet=off ./runtime/internal/engine -run '^TestSchedules$$' -v -timeout 0 -parallel 8 -schedules $(TIME) -seed $(SEED)
 
 ## test: what a change must pass; it starts Postgres and a broker itself, and installs a C compiler if
 ## it may. Without one it leaves out what needs cgo, and says at the end what that was

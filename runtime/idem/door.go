@@ -2,9 +2,11 @@ package idem
 
 import (
 	"context"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/door"
 	"github.com/idemgen/idemgen/runtime/internal/engine"
+	"github.com/idemgen/idemgen/runtime/internal/maintain"
 )
 
 func init() {
@@ -13,6 +15,10 @@ func init() {
 		return c.(*Consumer).own(ctx, p, start)
 	}
 	door.Close = func(c any) { c.(*Consumer).close() }
+	door.Clock = func(now func() time.Time) any { return Option(func(s *settings) { s.now = now }) }
+	door.Parts = func(c any) (*engine.Process, *maintain.Job) {
+		return c.(*Consumer).process, c.(*Consumer).upkeep
+	}
 }
 
 // own takes over a partition without a Source. [Consumer.Health] and [Consumer.Stats] do not cover

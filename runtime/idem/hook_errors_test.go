@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -35,14 +36,14 @@ func TestErrorsOfHooksHoldNoValues(t *testing.T) {
 	for bad, is := range map[string]error{"add 4242 1": nil, "call 4242": mine} {
 		t.Run(bad, func(t *testing.T) {
 			h := &errs{}
-			s := service{policy: wire.FailurePolicy{Stop: true}, options: []idem.Option{idem.WithHooks(h)}, handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			s := rig.Service{Policy: wire.FailurePolicy{Stop: true}, Options: []idem.Option{idem.WithHooks(h)}, Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 				_, err := tx.Exec(ctx, `INSERT INTO t VALUES ($1, 1)`, row)
 				return errors.Join(mine, err)
 			}}
-			sink := drive(t, s.consumer(t, database(t)))
-			assign(t, sink, 0)
-			deliver(t, sink, records(0, "put 4242 1"))
-			wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(1, bad)))
+			sink := rig.Drive(t, s.Consumer(t, rig.Database(t)))
+			rig.Assign(t, sink, 0)
+			rig.Deliver(t, sink, rig.Records(0, "put 4242 1"))
+			rig.WantError[*idem.HaltedError](t, sink.Deliver(t.Context(), rig.First, rig.Records(1, bad)))
 			if len(h.all) == 0 {
 				t.Fatal("no hook heard of an error")
 			}

@@ -14,12 +14,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // reporting returns a consumer that writes only what has changed.
-func reporting(t *testing.T, db *pgxpool.Pool, options ...idem.Option) *idem.Consumer {
+func reporting(t *testing.T, db *pgxpool.Pool, options ...idem.Option) *rig.Consumer {
 	t.Helper()
-	c := service{options: options}.consumer(t, db)
+	c := rig.Service{Options: options}.Consumer(t, db)
 	c.ReportEvery(time.Hour)
 	return c
 }
@@ -49,49 +50,49 @@ func state(want string) func(operate.Process) bool {
 // A halted partition is in the database at once, with its reason and its command.
 func TestHaltIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	c := reporting(t, db)
-	sink := drive(t, c)
+	sink := rig.Drive(t, c)
 	if p := reports(t, db, "no partition", func(operate.Process) bool { return true }); p.Silent || p.More != 0 || len(p.Problems) != 1 || p.Problems[0].Code != "joining" || p.Problems[0].Do == "" {
 		t.Errorf("at the start: %+v", p)
 	}
-	assign(t, sink, 0)
-	deliver(t, sink, records(0, "k: put 1 1", "k: put 1 1", "put x"))
+	rig.Assign(t, sink, 0)
+	rig.Deliver(t, sink, rig.Records(0, "k: put 1 1", "k: put 1 1", "put x"))
 	ready := reports(t, db, "READY", state("READY"))
 	if len(ready.Problems) != 0 {
 		t.Errorf("problems: %+v", ready.Problems)
 	}
-	wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, records(3, "put 2 2", "stop 1")))
-	sink.End(first, 9, time.Time{})
+	rig.WantError[*idem.HaltedError](t, sink.Deliver(t.Context(), rig.First, rig.Records(3, "put 2 2", "stop 1")))
+	sink.End(rig.First, 9, time.Time{})
 	p := reports(t, db, "HALTED", state("HALTED"))
 	is := p.Partitions[0]
 	problem := c.Health()[0]
 	if is.Code != string(halt.RecordRefused) || is.Reason == "" || is.Reason != problem.Reason || is.Do != problem.Do || !strings.HasPrefix(is.Do, "idemgen stream ") {
 		t.Errorf("got %+v, want %+v", is, problem)
 	}
-	if is.Process != p.Name || is.Topic != topic || is.Position != 4 || is.Applied != 2 || is.Duplicates != 1 || is.Dead != 1 {
+	if is.Process != p.Name || is.Topic != rig.Topic || is.Position != 4 || is.Applied != 2 || is.Duplicates != 1 || is.Dead != 1 {
 		t.Errorf("got %+v", is)
 	}
 	if is.Since.Sub(problem.Since).Abs() > time.Microsecond || is.Since.Before(ready.Partitions[0].Since) {
 		t.Errorf("since %v, want %v", is.Since, problem.Since)
 	}
-	sink.Revoked(first)
+	sink.Revoked(rig.First)
 	reports(t, db, "the partition was revoked", func(p operate.Process) bool { return len(p.Partitions) == 0 })
 }
 
 // An outage of the partition's own work is reported as it is, with the same words as in Health.
 func TestReasonOfARetryIsReported(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{handle: func(context.Context, idem.Tx, int32) error { return idem.RetryAfter(time.Hour, errDone) }}.consumer(t, db)
+	db := rig.Database(t)
+	c := rig.Service{Handle: func(context.Context, idem.Tx, int32) error { return idem.RetryAfter(time.Hour, rig.ErrDone) }}.Consumer(t, db)
 	c.ReportEvery(time.Hour)
-	sink := drive(t, c)
-	assign(t, sink, 0)
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- sink.Deliver(ctx, first, records(0, "call 1")) }()
+	go func() { done <- sink.Deliver(ctx, rig.First, rig.Records(0, "call 1")) }()
 	is := reports(t, db, "RETRYING", state("RETRYING")).Partitions[0]
-	if is.Code != "retrying" || is.Do == "" || !strings.Contains(is.Reason, errDone.Error()) || strings.Contains(is.Reason, "RETRYING") {
+	if is.Code != "retrying" || is.Do == "" || !strings.Contains(is.Reason, rig.ErrDone.Error()) || strings.Contains(is.Reason, "RETRYING") {
 		t.Errorf("got %+v", is)
 	}
 	cancel()
@@ -101,14 +102,14 @@ func TestReasonOfARetryIsReported(t *testing.T) {
 // The row of a process that has ended is gone.
 func TestProcessThatEndsLeavesNoRow(t *testing.T) {
 	t.Parallel()
-	db := database(t)
+	db := rig.Database(t)
 	c := reporting(t, db)
-	src := newSource(records(0, "put 1 1"))
-	src.then = func(context.Context, idem.Sink) { reports(t, db, "READY", state("READY")) }
-	if err := src.run(t, c); err != nil {
+	src := rig.NewSource(rig.Records(0, "put 1 1"))
+	src.Then = func(context.Context, idem.Sink) { reports(t, db, "READY", state("READY")) }
+	if err := src.Consume(t, c); err != nil {
 		t.Fatal(err)
 	}
-	want(t, "rows", query(t, db, `SELECT count(*)::text FROM idem_process`), "0")
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT count(*)::text FROM idem_process`), "0")
 }
 
 // A process whose report cannot be written applies records as always.
@@ -119,11 +120,11 @@ func TestBatchesDoNotWaitForAReport(t *testing.T) {
 		"gone":   `ALTER TABLE idem_process RENAME TO away; COMMIT; BEGIN`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			db := database(t)
+			db := rig.Database(t)
 			var log bytes.Buffer
 			c := reporting(t, db, idem.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
-			src := newSource(records(0, "put 1 1"))
-			src.then = func(ctx context.Context, sink idem.Sink) {
+			src := rig.NewSource(rig.Records(0, "put 1 1"))
+			src.Then = func(ctx context.Context, sink idem.Sink) {
 				reports(t, db, "READY", state("READY"))
 				conn, err := db.Acquire(ctx)
 				if err != nil {
@@ -135,9 +136,9 @@ func TestBatchesDoNotWaitForAReport(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				sink.Silent(first, time.Now(), "to be written")
+				sink.Silent(rig.First, time.Now(), "to be written")
 				for n := range int64(20) {
-					if err := sink.Deliver(ctx, first, records(1+n, "put 1 1")); err != nil {
+					if err := sink.Deliver(ctx, rig.First, rig.Records(1+n, "put 1 1")); err != nil {
 						t.Error(err)
 					}
 					time.Sleep(100 * time.Millisecond) // two writes fail meanwhile
@@ -149,10 +150,10 @@ func TestBatchesDoNotWaitForAReport(t *testing.T) {
 					t.Error(err)
 				}
 			}
-			if err := src.run(t, c); err != nil {
+			if err := src.Consume(t, c); err != nil {
 				t.Fatal(err)
 			}
-			want(t, "applied", c.Stats().Applied, 21)
+			rig.Want(t, "applied", c.Stats().Applied, 21)
 			if n := strings.Count(log.String(), "cannot report itself"); n != 1 {
 				t.Errorf("the log: %s", log.String())
 			}
@@ -163,9 +164,9 @@ func TestBatchesDoNotWaitForAReport(t *testing.T) {
 // A writer without a Source, which tests use, reports nothing.
 func TestOwnedPartitionIsNotReported(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	w := own(t, reporting(t, db))
-	apply(t, w, records(0, "put 1 1"))
+	db := rig.Database(t)
+	w := rig.Own(t, reporting(t, db))
+	rig.Apply(t, w, rig.Records(0, "put 1 1"))
 	idemtest.Exec(t, db, `SELECT pg_sleep(1)`)
-	want(t, "rows", query(t, db, `SELECT count(*)::text FROM idem_process`), "0")
+	rig.Want(t, "rows", rig.Query(t, db, `SELECT count(*)::text FROM idem_process`), "0")
 }

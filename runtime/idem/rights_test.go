@@ -17,7 +17,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // grants are the statements of docs/operations.md, "Roles and rights", in its order: those
@@ -71,7 +71,7 @@ func newRealm(t *testing.T, schema string) realm {
 	idemtest.Exec(t, db, `ALTER DATABASE "`+db.Config().ConnConfig.Database+`" SET search_path = `+schema)
 	db.Reset()
 	owner := as("owner")
-	migrate(t, owner)
+	rig.Migrate(t, owner)
 	migrateAgain(t, owner)
 	idemtest.Exec(t, owner, names.Replace(rights))
 	return realm{db, as("service"), as("operator")}
@@ -81,53 +81,53 @@ func newRealm(t *testing.T, schema string) realm {
 func migrateAgain(t *testing.T, owner *pgxpool.Pool) {
 	t.Helper()
 	const functions = `SELECT string_agg(proname || proconfig::text || prosecdef || proacl::text, ' ' ORDER BY proname) FROM pg_proc WHERE proname LIKE 'idem\_%'`
-	before := query(t, owner, functions)
-	runtimeTables(t, owner)
-	want(t, "functions after a second time", query(t, owner, functions), before)
+	before := rig.Query(t, owner, functions)
+	rig.RuntimeTables(t, owner)
+	rig.Want(t, "functions after a second time", rig.Query(t, owner, functions), before)
 }
 
 // The service and the commands do all that they do with the rights that the page grants.
 func TestDocumentedRightsAreEnough(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	for _, schema := range []string{"public", "shop"} {
 		t.Run(schema, func(t *testing.T) {
 			r := newRealm(t, schema)
-			log, option := logged()
+			log, option := rig.Logged()
 			handled := 0
-			c := service{
-				edit: keysAndBriefLocks, options: []idem.Option{option},
-				handle: func(ctx context.Context, tx idem.Tx, row int32) error {
+			c := rig.Service{
+				Edit: rig.KeysAndBriefLocks, Options: []idem.Option{option},
+				Handle: func(ctx context.Context, tx idem.Tx, row int32) error {
 					handled++
 					_, err := tx.Exec(ctx, `UPDATE t SET v = v + 1 WHERE id = $1`, row)
 					return err
 				},
-			}.consumer(t, r.service)
-			w := own(t, c)
-			want(t, "result", apply(t, w, records(0, "a: put 1 1", "@h: put 2 2", "call 1", "nonsense x", "add 1 1", "need 9 9", "a: put 1 1")),
+			}.Consumer(t, r.service)
+			w := rig.Own(t, c)
+			rig.Want(t, "result", rig.Apply(t, w, rig.Records(0, "a: put 1 1", "@h: put 2 2", "call 1", "nonsense x", "add 1 1", "need 9 9", "a: put 1 1")),
 				idem.Result{Applied: 3, Duplicates: 1, Dead: 3})
-			want(t, "handled", handled > 0, true)
-			letters, _, err := operate.Meant(t.Context(), r.operator, operate.Selection{Consumer: "test", Topic: topic, Class: "decode"}, "discard")
+			rig.Want(t, "handled", handled > 0, true)
+			letters, _, err := operate.Meant(t.Context(), r.operator, operate.Selection{Consumer: "test", Topic: rig.Topic, Class: "decode"}, "discard")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "discard", nil, operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
-			letters, _, err = operate.Meant(t.Context(), r.operator, operate.Selection{Consumer: "test", Topic: topic, Class: "database"}, "discard")
+			letters, _, err = operate.Meant(t.Context(), r.operator, operate.Selection{Consumer: "test", Topic: rig.Topic, Class: "database"}, "discard")
 			if err != nil {
 				t.Fatal(err)
 			}
 			if _, err := operate.Ask(t.Context(), r.operator, letters[:1], "replay", []byte("1"), operate.By{Operator: "ann", Reason: "a test"}); err != nil {
 				t.Error(err)
 			}
-			apply(t, w, nil)
-			want(t, "letters", lettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so that no result of one can be given, 5 d")
+			rig.Apply(t, w, nil)
+			rig.Want(t, "letters", rig.LettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so that no result of one can be given, 5 d")
 			r.generations(t, c, w, log)
 			r.upkeep(t, c)
 			r.commands(t, c)
 			r.owners(t, c)
 			r.slow(t)
-			want(t, "tables that the service owns", query(t, r.admin, `SELECT count(*)::text FROM pg_class WHERE relowner = $1::text::regrole`, r.service.Config().ConnConfig.User), "0")
+			rig.Want(t, "tables that the service owns", rig.Query(t, r.admin, `SELECT count(*)::text FROM pg_class WHERE relowner = $1::text::regrole`, r.service.Config().ConnConfig.User), "0")
 			if strings.Contains(log.String(), "42501") || strings.Contains(log.String(), "permission denied") {
 				t.Errorf("a right was missed: %s", log)
 			}
@@ -149,11 +149,11 @@ func TestMissingRightsShowAtTheStart(t *testing.T) {
 		"SELECT ON TABLE idem_schema":   `may not SELECT idem_schema`,
 	} {
 		idemtest.Exec(t, r.admin, `REVOKE `+lacks+` FROM "`+role+`"`)
-		_, err := service{}.consumer(t, r.service).Own(t.Context(), topic, 0, 0)
-		wantText(t, err, says)
+		_, err := rig.Service{}.Consumer(t, r.service).Own(t.Context(), rig.Topic, 0, 0)
+		rig.WantText(t, err, says)
 		idemtest.Exec(t, r.admin, `GRANT `+lacks+` TO "`+role+`"`)
 	}
-	own(t, service{}.consumer(t, r.service))
+	rig.Own(t, rig.Service{}.Consumer(t, r.service))
 }
 
 // grantPrinted is a GRANT in a reason.
@@ -194,54 +194,48 @@ func TestHaltNamesTheRightThatIsMissing(t *testing.T) {
 		{"INSERT ON t", "call 1", "copy", `GRANT INSERT ON "t"`},
 	} {
 		t.Run(c.revoke+" "+c.handler, func(t *testing.T) {
-			w := own(t, service{handle: handlers[c.handler]}.consumer(t, r.service))
+			w := rig.Own(t, rig.Service{Handle: handlers[c.handler]}.Consumer(t, r.service))
 			idemtest.Exec(t, r.admin, `REVOKE `+c.revoke+` FROM "`+role+`"`)
-			_, err := w.Apply(t.Context(), records(w.Next(), c.record))
-			halted := wantError[*idem.HaltedError](t, err)
-			want(t, "code", halted.Code, halt.Database)
-			wantText(t, err, c.says)
+			_, err := w.Apply(t.Context(), rig.Records(w.Next(), c.record))
+			halted := rig.WantError[*idem.HaltedError](t, err)
+			rig.Want(t, "code", halted.Code, halt.Database)
+			rig.WantText(t, err, c.says)
 			idemtest.Exec(t, r.admin, grantPrinted.FindString(halted.Error()))
-			w = own(t, service{handle: handlers[c.handler]}.consumer(t, r.service))
-			apply(t, w, records(w.Next(), c.record))
+			w = rig.Own(t, rig.Service{Handle: handlers[c.handler]}.Consumer(t, r.service))
+			rig.Apply(t, w, rig.Records(w.Next(), c.record))
 		})
 	}
-}
-
-func keysAndBriefLocks(s *wire.Service) {
-	briefLocks(s)
-	s.Topics[0].Chain = time.Hour
-	s.Topics[0].OnFailure.StopAfter = 20
 }
 
 // slow handlers have their transaction take back what it leaves to the next one.
 func (r realm) slow(t *testing.T) {
 	t.Helper()
-	var calls slowCalls
-	c := calls.service(keysAndBriefLocks).consumer(t, r.service)
-	w := own(t, c)
-	want(t, "result", apply(t, w, records(w.Next(), "x: call 8", "@y: call 18", "z: put 28 0")), idem.Result{Applied: 3})
-	want(t, "transactions", c.Stats().Batches, 2)
+	var calls rig.SlowCalls
+	c := calls.Service(rig.KeysAndBriefLocks).Consumer(t, r.service)
+	w := rig.Own(t, c)
+	rig.Want(t, "result", rig.Apply(t, w, rig.Records(w.Next(), "x: call 8", "@y: call 18", "z: put 28 0")), idem.Result{Applied: 3})
+	rig.Want(t, "transactions", c.Stats().Batches, 2)
 }
 
 // generations come and go while keys are claimed.
-func (r realm) generations(t *testing.T, c *idem.Consumer, w *idem.Writer, log *transcript.Buffer) {
+func (r realm) generations(t *testing.T, c *rig.Consumer, w *rig.Writer, log *transcript.Buffer) {
 	t.Helper()
 	for n := range 6 {
 		key := string(rune('b' + n))
-		apply(t, w, records(w.Next(), key+": put 3 3"))
-		want(t, "a copy", apply(t, w, records(w.Next(), key+": put 3 3")), idem.Result{Duplicates: 1})
+		rig.Apply(t, w, rig.Records(w.Next(), key+": put 3 3"))
+		rig.Want(t, "a copy", rig.Apply(t, w, rig.Records(w.Next(), key+": put 3 3")), idem.Result{Duplicates: 1})
 		const open = `SELECT token::text FROM idem_key_gen WHERE sealed_at IS NULL`
-		token := query(t, r.admin, open)
+		token := rig.Query(t, r.admin, open)
 		r.again(t, c, `UPDATE idem_key_gen SET opened_at = opened_at - interval '31 minutes', sealed_at = sealed_at - interval '31 minutes'`,
 			`SELECT (token <> '`+token+`')::text FROM idem_key_gen WHERE sealed_at IS NULL`, "true")
 	}
-	await(t, log, "generation of keys sealed", 6)
-	await(t, log, "generations of keys dropped", 3)
-	await(t, log, "filter of sealed keys built", 1)
+	rig.Await(t, log, "generation of keys sealed", 6)
+	rig.Await(t, log, "generations of keys dropped", 3)
+	rig.Await(t, log, "filter of sealed keys built", 1)
 }
 
 // upkeep trims the ledger, and closes and removes dead letters.
-func (r realm) upkeep(t *testing.T, c *idem.Consumer) {
+func (r realm) upkeep(t *testing.T, c *rig.Consumer) {
 	t.Helper()
 	r.again(t, c, `UPDATE idem_ledger SET written_at = written_at - interval '1 day'`, `SELECT (min(seq) > 0)::text FROM idem_ledger`, "true")
 	const letters = `SELECT coalesce(string_agg(DISTINCT state::text, ' '), '') FROM idem_dead_letter`
@@ -251,21 +245,21 @@ func (r realm) upkeep(t *testing.T, c *idem.Consumer) {
 
 // again runs the upkeep after a change until it shows: it does nothing while the connection
 // of an earlier run is still on its way out.
-func (r realm) again(t *testing.T, c *idem.Consumer, sql, state, wanted string) {
+func (r realm) again(t *testing.T, c *rig.Consumer, sql, state, wanted string) {
 	t.Helper()
 	idemtest.Exec(t, r.admin, sql)
-	for end := time.Now().Add(20 * time.Second); query(t, r.admin, state) != wanted; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); rig.Query(t, r.admin, state) != wanted; time.Sleep(5 * time.Millisecond) {
 		if err := c.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%s is %s, want %s", state, query(t, r.admin, state), wanted)
+			t.Fatalf("%s is %s, want %s", state, rig.Query(t, r.admin, state), wanted)
 		}
 	}
 }
 
 // commands are the operator's, all of them.
-func (r realm) commands(t *testing.T, c *idem.Consumer) {
+func (r realm) commands(t *testing.T, c *rig.Consumer) {
 	t.Helper()
 	ctx, by := t.Context(), operate.By{Operator: "ann", Reason: "a test"}
 	all, err := operate.List(ctx, r.operator, "test")
@@ -273,7 +267,7 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 		t.Fatal(all, err)
 	}
 	name := all[0].Name
-	w := own(t, c)
+	w := rig.Own(t, c)
 	at := w.Next()
 	other := name
 	other.TopicID = "00000000-0000-4000-8000-000000000009"
@@ -296,9 +290,9 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 			t.Errorf("%s: %v", do.verb, err)
 		}
 	}
-	_, err = w.Apply(ctx, records(at, "put 5 5"))
-	wantError[*idem.FencedError](t, err)
-	want(t, "position", own(t, c).Next(), at+1)
+	_, err = w.Apply(ctx, rig.Records(at, "put 5 5"))
+	rig.WantError[*idem.FencedError](t, err)
+	rig.Want(t, "position", rig.Own(t, c).Next(), at+1)
 	if _, err := operate.Set(ctx, r.operator, other, operate.Target{From: halt.NoLedger, To: 1, Partitions: 12}, by); err != nil {
 		t.Errorf("adopt: %v", err)
 	}
@@ -309,19 +303,19 @@ func (r realm) commands(t *testing.T, c *idem.Consumer) {
 }
 
 // owners follow each other, also after a client that stopped.
-func (r realm) owners(t *testing.T, c *idem.Consumer) {
+func (r realm) owners(t *testing.T, c *rig.Consumer) {
 	t.Helper()
-	former := own(t, c)
-	w := own(t, service{edit: keysAndBriefLocks}.consumer(t, r.service))
-	_, err := former.Apply(t.Context(), records(former.Next(), "put 6 6"))
-	wantError[*idem.FencedError](t, err)
-	apply(t, w, records(w.Next(), "put 6 6"))
-	stalled(t, r.service, "idemgen", "ClientRead", `SELECT 1`)
+	former := rig.Own(t, c)
+	w := rig.Own(t, rig.Service{Edit: rig.KeysAndBriefLocks}.Consumer(t, r.service))
+	_, err := former.Apply(t.Context(), rig.Records(former.Next(), "put 6 6"))
+	rig.WantError[*idem.FencedError](t, err)
+	rig.Apply(t, w, rig.Records(w.Next(), "put 6 6"))
+	rig.Stalled(t, r.service, "idemgen", "ClientRead", `SELECT 1`)
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	heir, err := service{edit: keysAndBriefLocks}.consumer(t, r.service).Own(ctx, topic, 0, 0)
+	heir, err := rig.Service{Edit: rig.KeysAndBriefLocks}.Consumer(t, r.service).Own(ctx, rig.Topic, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	apply(t, heir, records(heir.Next(), "put 7 7"))
+	rig.Apply(t, heir, rig.Records(heir.Next(), "put 7 7"))
 }

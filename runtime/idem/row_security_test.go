@@ -11,6 +11,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
 // asTenant shows each handler the rows of its record's tenant, and no others.
@@ -51,7 +52,7 @@ func ofTenants(from int64, texts ...[2]string) []idem.Message {
 	for i, text := range texts {
 		list = append(list, string(rune('a'+from))+string(rune('a'+i))+": "+text[1])
 	}
-	all := records(from, list...)
+	all := rig.Records(from, list...)
 	for i, text := range texts {
 		if text[0] != "" {
 			all[i].Headers = append(all[i].Headers, idem.Header{Name: "tenant", Value: []byte(text[0])})
@@ -62,7 +63,7 @@ func ofTenants(from int64, texts ...[2]string) []idem.Message {
 
 // rowsOfTenants is a service in a database with the policy of the page. Its handler changes all
 // rows that it sees, and adds one of the tenant that it is told; the record's own if that is "".
-func rowsOfTenants(t *testing.T, tell func(row int32) string) (admin *pgxpool.Pool, w *idem.Writer) {
+func rowsOfTenants(t *testing.T, tell func(row int32) string) (admin *pgxpool.Pool, w *rig.Writer) {
 	t.Helper()
 	r := newRealm(t, "public")
 	sql, code := recipe(t)
@@ -71,14 +72,14 @@ func rowsOfTenants(t *testing.T, tell func(row int32) string) (admin *pgxpool.Po
 		t.Errorf("%v: docs/patterns.md has another text of asTenant than this file", err)
 	}
 	idemtest.Exec(t, r.admin, `ALTER TABLE t ADD COLUMN tenant text;`+sql)
-	return r.admin, own(t, service{
-		options: []idem.Option{idem.WithMiddleware(asTenant)},
-		handle: func(_ context.Context, tx idem.Tx, row int32) error {
+	return r.admin, rig.Own(t, rig.Service{
+		Options: []idem.Option{idem.WithMiddleware(asTenant)},
+		Handle: func(_ context.Context, tx idem.Tx, row int32) error {
 			tx.Queue(`UPDATE t SET v = v + 1`)
 			tx.Queue(`INSERT INTO t (id, v, tenant) VALUES ($1, 0, coalesce(nullif($2, ''), current_setting('app.tenant')))`, row, tell(row))
 			return nil
 		},
-	}.consumer(t, r.service))
+	}.Consumer(t, r.service))
 }
 
 const rowsWithTenants = `SELECT string_agg(concat_ws(' ', tenant, id, v), ', ' ORDER BY id) FROM t`
@@ -88,19 +89,19 @@ const rowsWithTenants = `SELECT string_agg(concat_ws(' ', tenant, id, v), ', ' O
 func TestRowSecurityByTenant(t *testing.T) {
 	t.Parallel()
 	admin, w := rowsOfTenants(t, func(int32) string { return "" })
-	got := apply(t, w, ofTenants(0, [2]string{"ann", "call 1"}, [2]string{"bob", "call 2"}, [2]string{"ann", "call 3"}, [2]string{"", "call 4"}, [2]string{"bob", "call 5"}))
-	want(t, "result", got, idem.Result{Applied: 4, Dead: 1})
-	want(t, "rows", query(t, admin, rowsWithTenants), "ann 1 1, bob 2 1, ann 3 0, bob 5 0")
-	want(t, "dead letters", letters(t, admin), "3 handler")
+	got := rig.Apply(t, w, ofTenants(0, [2]string{"ann", "call 1"}, [2]string{"bob", "call 2"}, [2]string{"ann", "call 3"}, [2]string{"", "call 4"}, [2]string{"bob", "call 5"}))
+	rig.Want(t, "result", got, idem.Result{Applied: 4, Dead: 1})
+	rig.Want(t, "rows", rig.Query(t, admin, rowsWithTenants), "ann 1 1, bob 2 1, ann 3 0, bob 5 0")
+	rig.Want(t, "dead letters", rig.Letters(t, admin), "3 handler")
 }
 
 // A row of another tenant halts the partition, and nothing of its record is left.
 func TestRowOfAnotherTenantHalts(t *testing.T) {
 	t.Parallel()
 	admin, w := rowsOfTenants(t, func(row int32) string { return map[int32]string{2: "bob"}[row] })
-	apply(t, w, ofTenants(0, [2]string{"ann", "call 1"}))
+	rig.Apply(t, w, ofTenants(0, [2]string{"ann", "call 1"}))
 	_, err := w.Apply(t.Context(), ofTenants(1, [2]string{"ann", "call 2"}))
-	want(t, "code", wantError[*idem.HaltedError](t, err).Code, halt.Database)
-	wantText(t, err, "row-level security")
-	want(t, "rows", query(t, admin, rowsWithTenants), "ann 1 0")
+	rig.Want(t, "code", rig.WantError[*idem.HaltedError](t, err).Code, halt.Database)
+	rig.WantText(t, err, "row-level security")
+	rig.Want(t, "rows", rig.Query(t, admin, rowsWithTenants), "ann 1 0")
 }

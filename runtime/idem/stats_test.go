@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Stats tells of each partition where it stands and what became of its records.
 func TestStatsHasEachPartition(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	sink := drive(t, c)
-	list := twoPartitions(t, sink)
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
+	sink := rig.Drive(t, c)
+	list := rig.TwoPartitions(t, sink)
 	born := time.Now().Add(-time.Hour)
-	msgs := recordsOf(list[1], 1, "k: put 2 2", "k: put 2 2", "k: put 2 3", "put x", "skip 1", "put 3 3")
+	msgs := rig.RecordsOf(list[1], 1, "k: put 2 2", "k: put 2 2", "k: put 2 3", "put x", "skip 1", "put 3 3")
 	for i := range msgs {
 		msgs[i].Time = born
 	}
-	if err := sink.Deliver(t.Context(), list[1], append(recordsOf(list[1], 0, "put 1 1"), msgs...)); err != nil {
+	if err := sink.Deliver(t.Context(), list[1], append(rig.RecordsOf(list[1], 0, "put 1 1"), msgs...)); err != nil {
 		t.Fatal(err)
 	}
 	sink.End(list[0], 1, time.Time{})
@@ -31,36 +32,36 @@ func TestStatsHasEachPartition(t *testing.T) {
 	if len(all) != 2 {
 		t.Fatalf("%d partitions", len(all))
 	}
-	want(t, "idle", all[0], idem.PartitionStats{Partition: list[0], State: "READY", Position: 1, End: 1, Applied: 1})
+	rig.Want(t, "idle", all[0], idem.PartitionStats{Partition: list[0], State: "READY", Position: 1, End: 1, Applied: 1})
 	got := all[1]
 	if got.LagTime < 0 || got.LagTime > time.Minute {
 		t.Errorf("lag %v of records that were not handed over yet", got.LagTime)
 	}
 	got.LagTime = 0
-	want(t, "busy", got, idem.PartitionStats{
+	rig.Want(t, "busy", got, idem.PartitionStats{
 		Partition: list[1], State: "READY", Position: 7, End: 3007, Lag: 3000, Applied: 3, Duplicates: 2, Conflicts: 1, Dead: 1, Ignored: 1,
 	})
 	sink.Revoked(list[0])
-	want(t, "partitions after one was revoked", len(c.Stats().Partitions), 1)
+	rig.Want(t, "partitions after one was revoked", len(c.Stats().Partitions), 1)
 }
 
 // A partition that stands has the age of the record before which it does.
 func TestLagOfAPartitionThatStands(t *testing.T) {
 	t.Parallel()
-	db := database(t)
-	c := service{}.consumer(t, db)
-	sink := drive(t, c)
-	assign(t, sink, 0)
-	msgs := records(0, "put 1 1", "stop 1", "put 2 2")
+	db := rig.Database(t)
+	c := rig.Service{}.Consumer(t, db)
+	sink := rig.Drive(t, c)
+	rig.Assign(t, sink, 0)
+	msgs := rig.Records(0, "put 1 1", "stop 1", "put 2 2")
 	msgs[1].Time = time.Now().Add(-time.Hour)
-	wantError[*idem.HaltedError](t, sink.Deliver(t.Context(), first, msgs))
-	sink.End(first, 3001, time.Time{})
+	rig.WantError[*idem.HaltedError](t, sink.Deliver(t.Context(), rig.First, msgs))
+	sink.End(rig.First, 3001, time.Time{})
 	got := c.Stats().Partitions[0]
 	if got.LagTime < time.Hour || got.LagTime > time.Hour+time.Minute {
 		t.Errorf("lag %v, want an hour", got.LagTime)
 	}
-	want(t, "state", got.State, "HALTED")
-	want(t, "lag", got.Lag, 3000)
+	rig.Want(t, "state", got.State, "HALTED")
+	rig.Want(t, "lag", got.Lag, 3000)
 	if text := c.Health().Err().Error(); !strings.Contains(text, "test.v1/0: HALTED before offset 1: ") || strings.Count(text, "test.v1/0: ") != 1 {
 		t.Errorf("Health says it twice: %s", text)
 	}
@@ -83,27 +84,27 @@ func TestLagTimeGrowsForEveryPartitionThatStands(t *testing.T) {
 	}{
 		"topic-recreated":        {1, remade, false},
 		"topic-recreated, empty": {1, func(a *idem.Assignment) { remade(a); a.Low = 1 }, true},
-		"ledger-missing":         {-1, func(a *idem.Assignment) { a.Partition.Number, a.Committed = 1, committedAt(0) }, false},
+		"ledger-missing":         {-1, func(a *idem.Assignment) { a.Partition.Number, a.Committed = 1, rig.CommittedAt(0) }, false},
 		"partitions-changed":     {-1, func(a *idem.Assignment) { a.Partition.Number, a.Partitions = 4, 5 }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c0 := service{edit: func(s *wire.Service) { s.Topics[0].Ordered = true }}.consumer(t, database(t))
-			sink := drive(t, c0)
-			assign(t, sink, 0)
-			deliver(t, sink, records(0, "put 1 1"))
-			a := newSource(nil).assignment
+			c0 := rig.Service{Edit: func(s *wire.Service) { s.Topics[0].Ordered = true }}.Consumer(t, rig.Database(t))
+			sink := rig.Drive(t, c0)
+			rig.Assign(t, sink, 0)
+			rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
+			a := rig.NewSource(nil).Assignment
 			c.change(&a)
 			_, err := sink.Assigned(t.Context(), a)
-			if halted := wantError[*idem.HaltedError](t, err); !strings.HasPrefix(name, string(halted.Code)) {
+			if halted := rig.WantError[*idem.HaltedError](t, err); !strings.HasPrefix(name, string(halted.Code)) {
 				t.Fatal(halted)
 			}
 			time.Sleep(20 * time.Millisecond)
 			all := c0.Stats().Partitions
 			got := all[len(all)-1]
-			want(t, "partition", got.Partition, a.Partition)
-			want(t, "state", got.State, "HALTED")
-			want(t, "position", got.Position, c.position)
-			want(t, "lag", got.Lag, -1)
+			rig.Want(t, "partition", got.Partition, a.Partition)
+			rig.Want(t, "state", got.State, "HALTED")
+			rig.Want(t, "position", got.Position, c.position)
+			rig.Want(t, "lag", got.Lag, -1)
 			if grows := got.LagTime >= 20*time.Millisecond; grows == c.known {
 				t.Errorf("the lag is %v", got.LagTime)
 			}

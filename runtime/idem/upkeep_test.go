@@ -13,6 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -21,7 +22,7 @@ import (
 type tenWindows struct {
 	t      *testing.T
 	db     *pgxpool.Pool
-	c      *idem.Consumer
+	c      *rig.Consumer
 	window time.Duration
 	next   [2]int64 // offset of each partition
 	sent   []sent
@@ -35,25 +36,25 @@ type sent struct {
 }
 
 func (s *tenWindows) partition(n int) idem.Partition {
-	return idem.Partition{Topic: topic, Number: int32(n)}
+	return idem.Partition{Topic: rig.Topic, Number: int32(n)}
 }
 
 func (s *tenWindows) Run(ctx context.Context, _ idem.Subscription, sink idem.Sink) error {
 	for n := range s.next {
-		a := idem.Assignment{Partition: s.partition(n), TopicID: idem.UUID{1}, Partitions: 2, High: 1 << 40, Committed: committedAt(-1)}
+		a := idem.Assignment{Partition: s.partition(n), TopicID: idem.UUID{1}, Partitions: 2, High: 1 << 40, Committed: rig.CommittedAt(-1)}
 		if _, err := sink.Assigned(ctx, a); err != nil {
 			return err
 		}
 	}
 	opened := map[string]bool{}                                    // generations by their tokens: tables are used again
 	for round := 0; len(opened) <= 20 || s.copies < 100; round++ { // on a busy machine few copies are in their window
-		opened[query(s.t, s.db, `SELECT token::text FROM idem_key_gen WHERE sealed_at IS NULL`)] = true
+		opened[rig.Query(s.t, s.db, `SELECT token::text FROM idem_key_gen WHERE sealed_at IS NULL`)] = true
 		if err := s.round(ctx, sink, round); err != nil {
 			return err
 		}
 		time.Sleep(s.window / 40) // windows have to pass, whatever is delivered in them
 	}
-	return errDone
+	return rig.ErrDone
 }
 
 // round delivers a batch to each partition, new events in the first one.
@@ -85,14 +86,14 @@ func (s *tenWindows) round(ctx context.Context, sink idem.Sink, round int) error
 	idemtest.Exec(s.t, s.db, `UPDATE idem_dead_letter SET state = CASE WHEN offs % 2 = 0 THEN 'r'::"char" ELSE 'd' END, expires_at = clock_timestamp() + interval '100 ms'
 WHERE state = 'd' AND (expires_at IS NULL OR expires_at > clock_timestamp() + interval '10 s')`)
 	const tables = `SELECT count(*)::text FROM pg_class WHERE relname ~ '^idem_keys_[0-9]+$'`
-	if n, _ := strconv.Atoi(query(s.t, s.db, tables)); n > 7 { // five sealed, one open, one prepared
+	if n, _ := strconv.Atoi(rig.Query(s.t, s.db, tables)); n > 7 { // five sealed, one open, one prepared
 		s.t.Errorf("%d tables of keys", n)
 	}
 	return nil
 }
 
 func (s *tenWindows) deliver(ctx context.Context, sink idem.Sink, n int, texts []string, oldest time.Time, copies int) error {
-	msgs := records(s.next[n], texts...)
+	msgs := rig.Records(s.next[n], texts...)
 	for i := range msgs {
 		msgs[i].Partition = int32(n)
 	}
@@ -103,7 +104,7 @@ func (s *tenWindows) deliver(ctx context.Context, sink idem.Sink, n int, texts [
 	}
 	if got := s.c.Stats().Resent - before; time.Since(oldest) < s.window {
 		s.copies += copies
-		want(s.t, "copies in their window that were recognised", got, int64(copies))
+		rig.Want(s.t, "copies in their window that were recognised", got, int64(copies))
 	}
 	sink.End(s.partition(n), s.next[n], began)
 	return nil
@@ -119,16 +120,16 @@ func earlier(a, b time.Time) time.Time {
 // Over ten windows with copies, dead letters and generations that come and go, no table of
 // the runtime grows without bound, and every copy within the window is recognised.
 func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
-	lengthy(t)
+	rig.Lengthy(t)
 	const window = 400 * time.Millisecond
-	db := database(t)
-	c := service{edit: func(s *wire.Service) { s.Topics[0].Window, s.Topics[0].Chain = window, window }}.consumer(t, db)
+	db := rig.Database(t)
+	c := rig.Service{Edit: func(s *wire.Service) { s.Topics[0].Window, s.Topics[0].Chain = window, window }}.Consumer(t, db)
 	c.UpkeepEvery(20 * time.Millisecond)
 	c.TransactionsEnd(window / 8)
 	s := &tenWindows{t: t, db: db, c: c, window: window}
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	if err := c.Run(ctx, s); err != errDone {
+	if err := c.Run(ctx, s); err != rig.ErrDone {
 		t.Fatal(err)
 	}
 	if err := c.Upkeep(t.Context()); err != nil && !strings.Contains(err.Error(), "keys are kept beyond their window") { // nothing is read any more
@@ -146,7 +147,7 @@ func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
 		"rows missing":      `SELECT count(*) = 0 FROM idem_step_refused`,
 		"closed in silence": fmt.Sprintf(`SELECT %d > 0`, stats.Expired),
 	} {
-		if query(t, db, `SELECT (`+sql+`)::text`) != "true" {
+		if rig.Query(t, db, `SELECT (`+sql+`)::text`) != "true" {
 			t.Errorf("%s: not %s", what, sql)
 		}
 	}

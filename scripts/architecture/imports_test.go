@@ -173,7 +173,7 @@ func TestRoomsOfTheCommandKnowNoOther(t *testing.T) {
 
 // provers may link what only proves: tests, programs of this repository, and the command, which
 // checks cases. The program of a service links none of it.
-var provers = []string{"internal/proof", "scripts/", "bench", "runtime/idemtest", "generator", "cmd/idemgen", "examples/users/cmd/demo"}
+var provers = []string{"internal/proof", "scripts/", "bench", "runtime/idemtest", rig, "generator", "cmd/idemgen", "examples/users/cmd/demo"}
 
 // What only proves the product is linked by tests, and by what only proves.
 func TestProofIsLinkedByTestsAlone(t *testing.T) {
@@ -186,7 +186,7 @@ func TestProofIsLinkedByTestsAlone(t *testing.T) {
 			if proves && !slices.ContainsFunc(provers, func(by string) bool { return strings.HasPrefix(p.name(), by) }) {
 				t.Errorf("%s links %s", p.name(), of)
 			}
-			if explores && !strings.HasPrefix(p.name(), "internal/proof/") && !strings.HasPrefix(p.name(), "scripts/") {
+			if explores && p.name() != rig && !strings.HasPrefix(p.name(), "internal/proof/") && !strings.HasPrefix(p.name(), "scripts/") {
 				t.Errorf("%s links %s", p.name(), of)
 			}
 		}
@@ -292,8 +292,8 @@ func TestLibrariesAreLinkedByThoseWhoUseThem(t *testing.T) {
 				continue
 			}
 			linked++
-			// By bench/notices; by programs by hand; for doctor.
-			if p.name() == "bench/worker" || p.name() == "bench/peers" || p.name() == "bench/compare" || strings.HasPrefix(p.name(), "cmd/idemgen") {
+			// By bench/notices; by programs by hand; by tests; for doctor.
+			if p.name() == "bench/worker" || p.name() == rig || p.name() == "bench/peers" || p.name() == "bench/compare" || strings.HasPrefix(p.name(), "cmd/idemgen") {
 				continue
 			}
 			if !within(p.name(), through) && !slices.ContainsFunc(p.own(), func(of string) bool { return within(of, through) }) {

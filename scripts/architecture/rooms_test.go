@@ -11,13 +11,32 @@ import (
 // vocabulary are the packages that most others import; the table does not repeat them.
 var vocabulary = []string{"hook", "idemtype", "halt", "wire"}
 
+// rig is what the tests of the runtime's rooms share.
+const rig = "runtime/internal/rig"
+
+// Only tests import what the tests of the runtime's rooms share.
+func TestOnlyTestsImportTheRig(t *testing.T) {
+	tested := 0
+	for _, p := range packages(t) {
+		if slices.Contains(p.own(), rig) {
+			t.Errorf("%s must not import %s", p.name(), rig)
+		}
+		if slices.Contains(p.XTestImports, module+"/"+rig) {
+			tested++
+		}
+	}
+	if tested == 0 {
+		t.Errorf("no test imports %s", rig)
+	}
+}
+
 // rooms are the packages of the runtime that its picture shows, by their short names, and what
 // each imports of the module.
 func rooms(t *testing.T) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
 	for _, p := range packages(t) {
-		if !ofTheRuntime(p.name()) || strings.Contains(p.name(), "/idemtest") {
+		if !ofTheRuntime(p.name()) || strings.Contains(p.name(), "/idemtest") || p.name() == rig {
 			continue
 		}
 		var imports []string

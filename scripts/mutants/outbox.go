@@ -25,7 +25,7 @@ var outboxBugs = []mutant{
 		outboxes, "TestRefusedEventHoldsBackItsAggregate"},
 	{"outbox: an event of a handler has a random id",
 		in(outboxes, "queue").Never(`id == [16]byte{} && _`),
-		core, "TestEventsOfAHandlerKeepTheirIDs"},
+		handlers, "TestEventsOfAHandlerKeepTheirIDs"},
 	{"outbox: the id of an event rests on its record's place although it has a key",
 		in(waves, "identity").Never(`$k != (Key{})`),
 		directory, "TestAFailoverChangesNoID"},

@@ -1,0 +1,93 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/internal/rig"
+)
+
+// A log that ended below the position was cut, although it has grown past it since. It is
+// forgotten only if the leader epoch of the record before the position proves that all is there.
+func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		epoch int32
+		ends  func(context.Context, idem.Position) (int64, error) // nil: the Source does not know
+		halts bool
+	}{
+		"no epochs":               {-1, nil, true},
+		"the epoch is not known":  {-1, func(context.Context, idem.Position) (int64, error) { return 0, errors.New("asked") }, true},
+		"the log has what it had": {3, func(_ context.Context, at idem.Position) (int64, error) { return at.Offset, nil }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := rig.Database(t)
+			sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+			rig.Assign(t, sink, 0)
+			batch := rig.Records(0, "put 1 1", "put 2 2")
+			for i := range batch {
+				batch[i].LeaderEpoch = tc.epoch
+			}
+			rig.Deliver(t, sink, batch)
+			sink.Revoked(rig.First)
+			a := rig.NewSource(nil).Assignment
+			a.High, a.EpochEnd = 1, tc.ends
+			_, err := sink.Assigned(t.Context(), a)
+			if err == nil || errors.As(err, new(*idem.HaltedError)) {
+				t.Fatalf("at first: got %v, want an error that may pass", err)
+			}
+			a.High = 9
+			at, err := sink.Assigned(t.Context(), a)
+			if !tc.halts {
+				if err != nil || at.Offset != 2 {
+					t.Errorf("got %v, %v", at, err)
+				}
+				return
+			}
+			halted := rig.WantError[*idem.HaltedError](t, err)
+			rig.Want(t, "code", halted.Code, halt.LogTruncated)
+			if way := halted.Ways[0].String(); !strings.Contains(way, "--from 2 --to 1 --apply-again") {
+				t.Error(way)
+			}
+		})
+	}
+}
+
+// A position that moves over markers has the leader epoch of the end of the log: a marker may have
+// a later one than the record before it. While the broker does not say it, the position waits.
+func TestPositionBehindMarkersHasTheEpochOfTheEnd(t *testing.T) {
+	t.Parallel()
+	db := rig.Database(t)
+	sink := rig.Drive(t, rig.Service{}.Consumer(t, db))
+	a := rig.NewSource(nil).Assignment
+	var last idem.Position
+	var fails error
+	a.Last = func(context.Context) (idem.Position, error) { return last, fails }
+	if _, err := sink.Assigned(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	batch := rig.Records(0, "put 1 1")
+	batch[0].LeaderEpoch = 0
+	rig.Deliver(t, sink, batch)
+	const sql = `SELECT string_agg(next || ' ' || epoch, ', ' ORDER BY seq) FROM idem_ledger WHERE kind = 'b'`
+	for _, c := range []struct {
+		last  idem.Position
+		fails error
+		want  string
+	}{
+		{idem.Position{}, errors.New("away"), "1 0"},
+		{idem.Position{Offset: 2, Epoch: 7}, nil, "1 0"},
+		{idem.Position{Offset: 4, Epoch: 7}, nil, "1 0, 3 7"},
+	} {
+		last, fails = c.last, c.fails
+		if err := idleAt(t, sink, 3); err != nil {
+			t.Fatal(err)
+		}
+		rig.Want(t, "the chain", rig.Query(t, db, sql), c.want)
+	}
+}
