@@ -39,14 +39,14 @@ func (o *orders) more() []*wire.Message {
 // few are new orders only.
 func (o *orders) few() []*wire.Message { return o.next(perRound / 10) }
 
-// next makes orders, which are placed and paid: order n of n, with n.50.
+// next makes orders, which are placed and paid: order n of n+1, with n.50.
 func (o *orders) next(count int) (all []*wire.Message) {
 	for range count {
 		o.count++
 		id := fmt.Sprintf("00000000-0000-4000-8000-%012d", o.count)
 		for _, e := range []struct{ kind, value string }{
-			{"order.placed", fmt.Sprintf(`{"order_id":%q,"total":%d}`, id, o.count)},
-			{"order.paid", fmt.Sprintf(`{"order_id":%q,"amount":%d.50}`, id, o.count)},
+			{"order.placed", fmt.Sprintf(`{"order_id":%q,"total":%d}`, id, o.count+1)},
+			{"order.paid", fmt.Sprintf(`{"payment_id":%q,"order_id":%q,"amount":%d.50}`, id, id, o.count)},
 		} {
 			all = append(all, &wire.Message{
 				Topic: topic, Partition: int32(o.count % partitions), Key: []byte(id), Value: []byte(e.value),
@@ -75,7 +75,7 @@ func (o *orders) audit(ctx context.Context, conn *pgx.Conn) error {
 	var number int
 	var total, paid float64
 	_, err = pgx.ForEachRow(rows, []any{&number, &total, &paid}, func() error {
-		if at++; number != at || total != float64(at) || paid != float64(at)+0.5 {
+		if at++; number != at || total != float64(at+1) || paid != float64(at)+0.5 {
 			wrong = append(wrong, fmt.Errorf("row %d is order %d of %g, paid %g", at, number, total, paid))
 		}
 		return nil
@@ -83,10 +83,10 @@ func (o *orders) audit(ctx context.Context, conn *pgx.Conn) error {
 	if at != o.count {
 		wrong = append(wrong, fmt.Errorf("%d rows, want %d", at, o.count))
 	}
-	letters := 0
-	err = errors.Join(err, conn.QueryRow(ctx, `SELECT count(*) FROM idem_dead_letter`).Scan(&letters))
+	letters, reason := 0, ""
+	err = errors.Join(err, conn.QueryRow(ctx, `SELECT count(*), coalesce(min(reason), '') FROM idem_dead_letter`).Scan(&letters, &reason))
 	if letters > 0 {
-		wrong = append(wrong, fmt.Errorf("%d dead letters", letters))
+		wrong = slices.Insert(wrong, 0, fmt.Errorf("%d dead letters: %s", letters, reason))
 	}
 	return errors.Join(append(wrong[:min(len(wrong), 10)], err)...)
 }

@@ -24,9 +24,20 @@ func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd.Stderr = &problems
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("go %s: %w\n%s", args[0], err, strings.TrimSpace(problems.String()))
+		return "", fmt.Errorf("go %s: %w%s\n%s", args[0], err, advice(problems.String()), strings.TrimSpace(problems.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
+}
+
+// advice is what helps against what a go command prints about an incomplete module, which names
+// each package that it misses.
+func advice(problems string) string {
+	for _, incomplete := range []string{"updates to go.mod needed", "missing go.sum entry", "no required module provides package", "module lookup disabled"} {
+		if strings.Contains(problems, incomplete) {
+			return ": go.mod or go.sum is not complete: run go mod tidy"
+		}
+	}
+	return ""
 }
 
 // moduleOf is the folder of the module that dir is in, also if a workspace has other modules.

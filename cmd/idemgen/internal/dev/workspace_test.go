@@ -67,3 +67,24 @@ func TestDevOutsideOfAModule(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// However the go command reports a module that lacks requirements, the error names go mod tidy.
+func TestModuleThatIsNotComplete(t *testing.T) {
+	for _, tc := range []struct{ goMod, code, reported string }{
+		{"", "import _ \"example.com/none\"", "no required module provides package"},
+		{"require example.com/none v1.0.0\n", "import _ \"example.com/none\"", "missing go.sum entry"},
+		{"require (\n\texample.com/b v0.0.0\n\texample.com/c v0.0.1\n)\n\nreplace example.com/b => ./b\n\nreplace example.com/c => ./c\n", "import _ \"example.com/b\"", "updates to go.mod needed"},
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26\n\n"+tc.goMod)
+		write(t, filepath.Join(dir, "main.go"), "package main\n\n"+tc.code+"\n\nfunc main() {}\n")
+		write(t, filepath.Join(dir, "b", "go.mod"), "module example.com/b\n\ngo 1.26\n\nrequire example.com/c v0.0.2\n")
+		write(t, filepath.Join(dir, "b", "b.go"), "package b\n")
+		write(t, filepath.Join(dir, "c", "go.mod"), "module example.com/c\n\ngo 1.26\n")
+		r := &run{Service: Service{Dir: dir, Program: "."}, folder: t.TempDir()}
+		_, err := r.build(t.Context())
+		if err == nil || !strings.Contains(err.Error(), tc.reported) || !strings.Contains(err.Error(), "is not complete: run go mod tidy\n") {
+			t.Errorf("%s: %v", tc.reported, err)
+		}
+	}
+}
