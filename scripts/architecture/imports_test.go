@@ -266,6 +266,7 @@ func packageDoc(t *testing.T, p pkg) string {
 var only = map[string]string{
 	"github.com/dave/jennifer/jen":                        "internal/gen/gocode",
 	"gopkg.in/yaml.v3":                                    "internal/gen/syntax",
+	"golang.org/x/tools/go/packages":                      "internal/gen/gopkg",
 	"github.com/rogpeppe/go-internal/diff":                "internal/gen/output",
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka": "runtime/confluent runtime/confluent/producer runtime/confluent/internal/clientlog",
 	"github.com/gdamore/tcell/v2":                         "scripts/demo",

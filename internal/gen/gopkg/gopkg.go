@@ -1,5 +1,5 @@
 // Package gopkg reads the Go files that a team keeps beside a spec: which names they declare. It
-// starts no go command, so neither a workspace, a vendored module nor an incomplete go.mod changes
+// resolves no import, so neither a workspace, a vendored module nor an incomplete go.mod changes
 // the result. Whether a package compiles does not matter either, because generated code that is
 // not written yet is a usual reason why it does not.
 //
@@ -9,7 +9,6 @@ package gopkg
 import (
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"maps"
@@ -57,7 +56,7 @@ func Load(dir string, generated func(content []byte) bool) (*Package, error) {
 	if err != nil && !os.IsNotExist(err) {
 		return nil, err
 	}
-	hand := false
+	hand := map[string][]byte{}
 	for _, e := range entries {
 		name := filepath.Join(dir, e.Name())
 		if info, err := os.Stat(name); !source(e.Name()) || err != nil || !info.Mode().IsRegular() {
@@ -68,13 +67,21 @@ func Load(dir string, generated func(content []byte) bool) (*Package, error) {
 			return nil, err
 		}
 		if !generated(content) {
-			built, err := build.Default.MatchFile(dir, e.Name())
-			p.add(name, content, err == nil && !built)
-			hand = true
+			hand[name] = content
 		}
 	}
-	if hand && !inModule(dir) {
+	if len(hand) == 0 {
+		return p, nil
+	}
+	if !inModule(dir) {
 		return nil, fmt.Errorf("%s holds Go files but no go.mod is found upwards: run go mod init first", filepath.ToSlash(dir))
+	}
+	excluded, err := ignored(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(hand)) {
+		p.add(name, hand[name], excluded[filepath.Base(name)])
 	}
 	return p, nil
 }

@@ -100,7 +100,6 @@ func TestModulesDoNotMatter(t *testing.T) {
 		"b/go.mod": "module example.com/b\n\ngo 1.26\n\nrequire example.com/c v0.0.2\n",
 	})
 	t.Setenv("GOFLAGS", "-mod=mod")
-	t.Setenv("PATH", "") // there is no go command
 	a := filepath.Join(dir, "a")
 	before, err := os.ReadFile(filepath.Join(a, "go.mod"))
 	if err != nil {
@@ -111,6 +110,15 @@ func TestModulesDoNotMatter(t *testing.T) {
 	}
 	if after, err := os.ReadFile(filepath.Join(a, "go.mod")); err != nil || string(after) != string(before) {
 		t.Errorf("go.mod is now %q, %v", after, err)
+	}
+}
+
+// A go.mod that the go command cannot read is an error with its text.
+func TestUnreadableModule(t *testing.T) {
+	dir := module(t, map[string]string{"go.mod": "module\n", "a.go": "package a\n"})
+	_, err := Load(dir, generated)
+	if err == nil || !strings.HasPrefix(err.Error(), "listing the Go files beside the spec: ") || !strings.Contains(err.Error(), "go.mod:1") {
+		t.Errorf("error %v", err)
 	}
 }
 

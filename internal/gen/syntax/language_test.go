@@ -17,7 +17,7 @@ func languages() (all []Section) {
 	return all
 }
 
-var sentences = regexp.MustCompile("^[A-Z](.*[^ ])?\\.$")
+var sentences = regexp.MustCompile(`^[A-Z](.*[^ ])?\.$`)
 
 // Each key says what it is for, in whole sentences, and shows how it is written.
 func TestEveryKeySaysWhatItIsFor(t *testing.T) {
