@@ -1,6 +1,7 @@
 package gopkg
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,15 +10,24 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// ignored returns the names of the files of a folder that build constraints leave out. It resolves
-// no import, and reads neither a workspace nor vendored packages.
-func ignored(dir string) (map[string]bool, error) {
+// ignored returns the names of the files of a folder that build constraints leave out. It
+// resolves no import, and reads no go.mod, workspace or vendored package: before the first
+// generate they may be incomplete.
+func ignored(dir string) (_ map[string]bool, err error) {
+	modules, err := os.MkdirTemp("", "idemgen-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(modules)) }()
+	alone := filepath.Join(modules, "go.mod")
+	if err := os.WriteFile(alone, []byte("module listed\n"), 0o600); err != nil {
+		return nil, err
+	}
 	all, err := packages.Load(&packages.Config{
-		Dir:  dir,
-		Mode: packages.NeedName | packages.NeedFiles,
-		// No network, no change of go.mod, whatever the environment says.
-		BuildFlags: []string{"-mod=readonly"},
-		Env:        append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
+		Dir:        dir,
+		Mode:       packages.NeedName | packages.NeedFiles,
+		BuildFlags: []string{"-mod=mod", "-modfile=" + alone},
+		Env:        append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="), // no network, whatever the environment says
 	}, ".")
 	if err != nil {
 		return nil, listing(err)
