@@ -46,9 +46,9 @@ func shell(t *testing.T, line string) {
 	}
 }
 
-// runTakeOver runs the service in the group of the program before it, until all records are
-// passed.
-func runTakeOver(t *testing.T, db *pgxpool.Pool, brokers string) {
+// runTakeOver runs the service in the group of the program before it, until records are passed and
+// so many dead letters are open.
+func runTakeOver(t *testing.T, db *pgxpool.Pool, brokers string, records, open int64) {
 	t.Helper()
 	consumer, err := takeover.NewConsumer(db, idem.WithGroup("payments_projector.v2"), idem.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
@@ -59,17 +59,28 @@ func runTakeOver(t *testing.T, db *pgxpool.Pool, brokers string) {
 	go func() {
 		ended <- consumer.Run(ctx, &franz.Source{Brokers: brokers, Logger: slog.New(slog.DiscardHandler)})
 	}()
-	var passed int64
-	for end := time.Now().Add(time.Minute); passed != 40; time.Sleep(20 * time.Millisecond) {
-		err := db.QueryRow(t.Context(), `SELECT coalesce(sum(next), 0) FROM (SELECT DISTINCT ON (stream) next FROM idem_ledger ORDER BY stream, seq DESC) AS last`).Scan(&passed)
+	const progress = `SELECT coalesce(sum(next), 0), (SELECT count(*) FROM idem_dead_letter WHERE resolved_at IS NULL)
+FROM (SELECT DISTINCT ON (stream) next FROM idem_ledger ORDER BY stream, seq DESC) AS last`
+	passed, dead := int64(-1), int64(-1)
+	for end := time.Now().Add(time.Minute); passed != records || dead != open; time.Sleep(20 * time.Millisecond) {
+		err := db.QueryRow(t.Context(), progress).Scan(&passed, &dead)
 		if err != nil || time.Now().After(end) {
-			t.Fatalf("%d records are passed, %v; Health: %v", passed, err, consumer.Health().Err())
+			t.Fatalf("%d records are passed, and %d dead letters are open, %v; Health: %v", passed, dead, err, consumer.Health().Err())
 		}
 	}
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
+}
+
+// cents is what was paid to all accounts.
+func cents(t *testing.T, db *pgxpool.Pool) (sum int64) {
+	t.Helper()
+	if err := db.QueryRow(t.Context(), `SELECT sum(cents)::bigint FROM accounts`).Scan(&sum); err != nil {
+		t.Fatal(err)
+	}
+	return sum
 }
 
 // The commands of docs/adopt.md take examples/takeover over: a group with offsets, and a table of
@@ -81,13 +92,16 @@ func TestCommandsOfTheTakeOver(t *testing.T) {
 	idemtest.Exec(t, db, read(t, example+"testdata/idem_external.sql"))
 	idemtest.Exec(t, db, `INSERT INTO processed_messages SELECT 'payment-' || n FROM generate_series(1, 17) AS n`)
 	broker := idemtest.Kafka(t, map[string]int32{"payments.v1": 2})
-	for n := range 40 {
+	produce := func(n int) {
 		if err := broker.Produce(t.Context(), &idem.Message{
 			Topic: "payments.v1", Partition: int32(n % 2), Value: fmt.Appendf(nil, `{"account_id":"a-%d","cents":%d}`, n%3, n),
 			Headers: []idem.Header{{Name: "Idempotency-Key", Value: fmt.Appendf(nil, "payment-%d", n+1)}},
 		}); err != nil {
 			t.Fatal(err)
 		}
+	}
+	for n := range 40 {
+		produce(n)
 	}
 	if err := broker.Commit(t.Context(), "payments_projector.v2", "payments.v1", []int64{9, 8}); err != nil {
 		t.Fatal(err)
@@ -111,6 +125,7 @@ func TestCommandsOfTheTakeOver(t *testing.T) {
 		}
 	}
 	adopted := 0
+	var adopt []string // the command
 	played := idemgen.Play(t, page, 7, map[string]func(*testing.T, []string){
 		"init": func(t *testing.T, args []string) {
 			module(t, nil)
@@ -125,6 +140,7 @@ func TestCommandsOfTheTakeOver(t *testing.T) {
 		},
 		"adopt keys": func(t *testing.T, args []string) {
 			adopted++
+			adopt = args
 			says(t, done, args, "17 keys of PaymentReceived were adopted by payments-projector")
 		},
 		"doctor": func(t *testing.T, args []string) { // whose exit code is that of a server for tests
@@ -135,11 +151,23 @@ func TestCommandsOfTheTakeOver(t *testing.T) {
 			says(t, command.Different, args, want...)
 		},
 		"find": func(t *testing.T, args []string) {
-			runTakeOver(t, db, broker.Addr())
+			runTakeOver(t, db, broker.Addr(), 40, 0)
 			says(t, done, args, "another program had applied it: its key was adopted")
 		},
 		"dead list": func(t *testing.T, args []string) { says(t, done, args, "no open dead letters") },
-		"plan":      finish,
+		"dead replay": func(t *testing.T, args []string) { // of an event that the other program applied, and whose id was not adopted
+			idemtest.Exec(t, db, `INSERT INTO processed_messages VALUES ('payment-41')`)
+			before := cents(t, db)
+			produce(40)
+			runTakeOver(t, db, broker.Addr(), 41, 1)
+			says(t, done, adopt)
+			says(t, done, args)
+			runTakeOver(t, db, broker.Addr(), 41, 0)
+			if after := cents(t, db); after != before {
+				t.Errorf("the accounts have %d cents, and had %d", after, before)
+			}
+		},
+		"plan": finish,
 		"stream set": func(t *testing.T, args []string) {
 			if args[len(args)-1] == "--to" {
 				args = append(args, "9", "--topic", "payments.v1", "--partition", "0", "--reason", "the group's offset", "--apply-again", "--dry-run")

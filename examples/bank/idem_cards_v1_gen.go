@@ -14,7 +14,7 @@ import (
 
 // CardsV1Handler handles the events of topic "cards.v1" that need Go code.
 type CardsV1Handler interface {
-	// CardCaptured says that a payment by card was captured. It was authorised before, so no
+	// CardCaptured says that a payment by card was captured. It was authorized before, so no
 	// balance is asked for.
 	CardCaptured(ctx context.Context, tx idem.Tx, e CardCaptured) error
 }
@@ -80,7 +80,7 @@ func (p *cardsV1Plan) Flush(b *wire.Batch) {
 // cardsV1Decoder decodes the records of topic "cards.v1".
 type cardsV1Decoder = strictjson.Scanner
 
-// CardCaptured says that a payment by card was captured. It was authorised before, so no
+// CardCaptured says that a payment by card was captured. It was authorized before, so no
 // balance is asked for.
 // It is event "card.captured" on topic "cards.v1".
 // Its idempotency key is entry_id (payload); records with the same key are one event.

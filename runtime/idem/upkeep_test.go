@@ -104,7 +104,7 @@ func (s *tenWindows) deliver(ctx context.Context, sink idem.Sink, n int, texts [
 	}
 	if got := s.c.Stats().Resent - before; time.Since(oldest) < s.window {
 		s.copies += copies
-		rig.Want(s.t, "copies in their window that were recognised", got, int64(copies))
+		rig.Want(s.t, "copies in their window that were recognized", got, int64(copies))
 	}
 	sink.End(s.partition(n), s.next[n], began)
 	return nil
@@ -118,7 +118,7 @@ func earlier(a, b time.Time) time.Time {
 }
 
 // Over ten windows with copies, dead letters and generations that come and go, no table of
-// the runtime grows without bound, and every copy within the window is recognised.
+// the runtime grows without bound, and every copy within the window is recognized.
 func TestTenWindowsLeaveEveryTableBounded(t *testing.T) {
 	rig.Lengthy(t)
 	const window = 400 * time.Millisecond

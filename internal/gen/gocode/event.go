@@ -47,7 +47,7 @@ func eventStruct(f *file, e *model.Event) {
 	})
 }
 
-// eventKind says how the event is recognised.
+// eventKind says how the event is recognized.
 func eventKind(e *model.Event) string {
 	switch {
 	case e.Tombstone:

@@ -11,7 +11,7 @@ import (
 const keepWithoutWindow = 30 * 24 * time.Hour
 
 // resolveKeep fills in how long dead letters stay open where the spec does not say it: as
-// long as a second copy of the event is recognised.
+// long as a second copy of the event is recognized.
 func resolveKeep(t *draft.Topic) {
 	fill := func(keep *time.Duration, key *syntax.IdempotencyKey) {
 		if *keep == 0 {

@@ -30,7 +30,7 @@ func moves(header string) func(e *model.Event, s *model.Service) {
 	}
 }
 
-// Only a change after which an older version does not recognise events halts it: content and
+// Only a change after which an older version does not recognize events halts it: content and
 // new events do not, and what has another identity does.
 func TestWhatHaltsAnOlderVersion(t *testing.T) {
 	for _, tc := range []struct {
@@ -76,7 +76,7 @@ func TestWhatHaltsAnOlderVersion(t *testing.T) {
 	}
 }
 
-// A change that is taken back is a change: the version in between does not recognise what is
+// A change that is taken back is a change: the version in between does not recognize what is
 // applied after it.
 func TestChangeTakenBack(t *testing.T) {
 	old := next(nil, moves("A"))
@@ -122,8 +122,8 @@ func TestEventThatComesBack(t *testing.T) {
 }
 
 // Whatever versions follow one another, with sources that move, go or come back: one that goes on
-// behind a later one recognises every event that it applied.
-func TestVersionThatGoesOnRecognisesWhatLaterOnesApplied(t *testing.T) {
+// behind a later one recognizes every event that it applied.
+func TestVersionThatGoesOnRecognizesWhatLaterOnesApplied(t *testing.T) {
 	type version struct {
 		state *State
 		keys  map[string]string // event -> its source

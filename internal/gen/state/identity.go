@@ -9,7 +9,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// Identity is an event whose copies are not recognised as they were before: they get other
+// Identity is an event whose copies are not recognized as they were before: they get other
 // keys, or some of the keys are not looked for any more, or not for so long.
 type Identity struct {
 	Topic, Event string

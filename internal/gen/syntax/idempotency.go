@@ -38,13 +38,13 @@ func readIdempotencyKey(w *walker, e entry) (*IdempotencyKey, bool) {
 	}
 	if e.node.Get("window") == nil && !misspelt(e, idempotencyKeys, "window") {
 		k.Broken = true
-		w.ds.Add(firstKey(e), "E408", `idempotency_key lacks "window": how long a second copy of a key must still be recognised`,
+		w.ds.Add(firstKey(e), "E408", `idempotency_key lacks "window": how long a second copy of a key must still be recognized`,
 			"for example window: 8d (7 days of topic retention plus one)")
 	}
 	return k, true
 }
 
-// readWindow reads how long a second copy of a key must still be recognised.
+// readWindow reads how long a second copy of a key must still be recognized.
 func readWindow(w *walker, e entry) (*Duration, bool) {
 	before := len(w.ds.list)
 	d, ok := w.duration(e, "1s", "3650d")

@@ -82,7 +82,7 @@ func TestNewPartitionOfAReadTopicStartsAtItsFirstRecord(t *testing.T) {
 }
 
 // A version halts where another wrote under an identity of the events that it does not know,
-// and only there: it would not recognise what that one applied. Where nobody has written, or
+// and only there: it would not recognize what that one applied. Where nobody has written, or
 // an operator says that it may, any version goes on.
 func TestVersionHaltsBehindAnIdentityThatItDoesNotKnow(t *testing.T) {
 	rig.Lengthy(t)

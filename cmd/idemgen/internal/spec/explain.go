@@ -16,7 +16,7 @@ func explainCommand() *cobra.Command {
 		Use:   "explain [spec | folder]",
 		Short: "Show what is guaranteed for each event",
 		Long: `Says of each event of a spec, in a sentence each: what makes two records one event, which copies are
-recognised and for how long, what a known key with other content is, what orders the event, what
+recognized and for how long, what a known key with other content is, what orders the event, what
 becomes of a record that is stale or cannot be applied, what is promised of its effect, and what
 would be faster if a promise of the producer held. It writes nothing. Without an argument the spec
 is idemgen.yaml here.`,
