@@ -73,11 +73,13 @@ func Compare(old, now Version) []Change {
 	return c.found
 }
 
-// comparison collects changes. Told are places of the spec: their changes were said.
+// comparison collects changes. Told are places of the spec: their changes were said. Contents are
+// events of now: that their content has another definition was said.
 type comparison struct {
 	old, now Version
 	found    []Change
 	told     []string
+	contents []*model.Event
 }
 
 func (c *comparison) add(v Verdict, what, why, do string) {

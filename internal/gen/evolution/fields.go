@@ -252,11 +252,12 @@ func (c *comparison) settled(u unread) bool {
 	if u.was == "" {
 		return u.what == ""
 	}
-	of := fmt.Sprintf("event %q of %s", u.event, u.topic)
+	of, path := fmt.Sprintf("event %q of %s", u.event, u.topic), []string{"topics", u.topic, "events", u.event, "fields"}
 	if u.typ != "" {
-		of = fmt.Sprintf("type %q", u.typ)
+		of, path = fmt.Sprintf("type %q", u.typ), []string{"types", u.typ, "fields"}
 	}
-	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was), "it is read at the same place; the struct has another member", "")
+	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was),
+		"it is read at the same place; the struct has another member"+c.otherContent(path), "")
 	c.tellField(u.about)
 	u.field = u.was
 	c.tellField(u.about)
