@@ -77,8 +77,12 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 				"To do: declare it optional or with a default until the older records are read, or deploy this when they are.\n" + fmt.Sprintf(another, "Bell", "Gong")},
 		"perhaps renamed": {planned, []string{"hand: optional string", "arm: optional string"},
 			"- **records still in the topic lose values**: event \"Moved\" of doors.v1: field \"arm\" is new, and \"hand\" of the same type is gone: if that is the same field, it has another name. " +
-				"Records from before this change are read without a value that they have, or with another one, and nothing tells. " +
-				"To do: keep the former field beside it, both optional, until the older records are read, or deploy this when they are.\n"},
+				"Records from before this change are read without a value that they have, or with another one, and nothing reports it. " +
+				"To do: keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records are read, or deploy this when they are.\n"},
+		"perhaps renamed, and required": {planned, []string{"at: timestamp}", "when: timestamp}", "at: at}", "at: when}"},
+			dead + "field \"when\" is new and required, and \"at\" of the same type is gone. Records from before this change become dead letters. " +
+				"To do: if it is the same field under another name, keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records are read, or deploy this when they are; if it is another field, declare it optional or with a default until then.\n" +
+				"- **compatible**: topics.doors.v1.events.Moved.write changed. It holds for events from now on; rows that are there stay as they are. The version before applies events by its own steps, beside this one or after a rollback" + recompared},
 		"the same place": {planned, []string{"hand: optional string", "arm: {type: optional string, path: hand}"},
 			"- **Go callers change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct has another member" + recompared},
 		"the same place in a type": {bells, []string{"Bell: {fields: {id: string, note: optional string}}", "Bell: {fields: {id: string, word: {type: optional string, path: note}}}"},
