@@ -28,7 +28,7 @@ const (
 const (
 	becomeDead = "records from before this change become dead letters"
 	haltThem   = "records from before this change halt their partition"
-	loseValues = "records from before this change are read without a value that they have, or with another one, and nothing tells"
+	loseValues = "records from before this change are read without a value that they have, or with another one, and nothing reports it"
 )
 
 // records are the changes after which records of the older version cannot be read.
