@@ -79,7 +79,7 @@ func (h *history) note(spec string) string {
 	if h.old == nil || h.next.Identity == h.old.Identity {
 		return ""
 	}
-	return spec + ": events have another identity, which idemgen plan tells: roll out without going back: an older version of the service halts on partitions that this one has written\n"
+	return spec + ": events have another identity, see idemgen plan: roll out without going back: an older version of the service halts on partitions that this one has written\n"
 }
 
 // byHand reports whether a migration of the team's own says that it makes the change, and

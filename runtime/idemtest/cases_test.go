@@ -75,6 +75,7 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 		"no dead letter":     {flaw{}, func(c *cases.Case) { c.DeadLetters = nil }, "once", []string{"database: want 0, got 1", "event 3 is a dead letter: database"}},
 		"other dead letter":  {flaw{}, func(c *cases.Case) { c.DeadLetters = []syntax.ClassCount{{Class: "handler", Count: 2}} }, "once", []string{"handler: want 2, got 0", "database: want 0, got 1"}},
 		"not written":        {flaw{unwritten: true}, nil, "once", []string{"likely cause: the Go code returns idem.ErrNotImplemented"}},
+		"no outbox":          {flaw{sql: outboxSQL}, nil, "once", []string{"likely cause: no migration creates idem_outbox"}},
 		"crash":              {flaw{ownTransaction: true}, nil, "batches of 4, crash at step after handler", []string{"total: want sum=27"}},
 		"batches":            {flaw{noWaves: true}, nil, "batches of 7", []string{"item id=1"}},
 		"repeated in a row":  {flaw{noClaim: true}, nil, "every event repeated in its batch", []string{"total: got  sum="}},

@@ -11,7 +11,7 @@ import (
 // compare checks what a scenario left: tables, dead letters, counters and the ledger.
 func (b *trial) compare(suspects string) {
 	b.t.Helper()
-	if b.unwritten {
+	if b.told {
 		return
 	}
 	var wrong []string

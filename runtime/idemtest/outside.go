@@ -1,7 +1,9 @@
 package idemtest
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -92,7 +95,36 @@ func (b *trial) likelyCause(err error) string {
 	if b.blocked.Load() {
 		return "\nlikely cause: a handler wrote outside tx: on another connection it waits for the rows that its own transaction has changed"
 	}
-	return notWritten(err)
+	return cmp.Or(notWritten(err), misfit(err))
+}
+
+// misfit says what to do about the error of a statement that names a table or column that the
+// database does not have; "" for another error.
+func misfit(err error) string {
+	const undefinedTable, undefinedColumn = "42P01", "42703"
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || pg.Code != undefinedTable && pg.Code != undefinedColumn {
+		return ""
+	}
+	switch outbox := strings.Contains(err.Error(), `"idem_outbox"`); {
+	case outbox && pg.Code == undefinedTable:
+		return "\nlikely cause: no migration creates idem_outbox: write the SQL that idemgen outbox migration prints into a migration of your own"
+	case outbox:
+		return "\nlikely cause: each header of an event needs a column: ALTER TABLE idem_outbox ADD COLUMN ... text, in a migration of your own"
+	}
+	return "\nlikely cause: the SQL does not fit the tables that the migrations make: correct its names, or add the table or column to the spec or to a migration"
+}
+
+// inTest returns an error without the commands of operators, which help nobody here: the database
+// is the test's.
+func inTest(err error) error {
+	halted, ok := err.(*idem.HaltedError)
+	if !ok {
+		return err
+	}
+	bare := *halted
+	bare.Ways = nil
+	return &bare
 }
 
 // contents are the tables of the database and what each of them holds.

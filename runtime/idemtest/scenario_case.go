@@ -68,7 +68,7 @@ func once(b *trial, steps map[string]bool) {
 	})
 	for _, m := range b.messages(b.log) {
 		if _, err := b.try(ctx, owners.writer(partitionOf(m)), []idem.Message{m}); err != nil {
-			b.t.Fatalf("applying the record of offset %d of %s: %v%s", m.Offset, m.Topic, err, b.likelyCause(err))
+			b.t.Fatalf("applying the record of offset %d of %s: %v%s", m.Offset, m.Topic, inTest(err), b.likelyCause(err))
 		}
 	}
 }

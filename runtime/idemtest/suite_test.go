@@ -23,7 +23,11 @@ import (
 )
 
 // flaw is a mistake in the small service below.
-type flaw struct{ noClaim, noWaves, samePrints, emptyIsTombstone, ownTransaction, unstable, unwritten bool }
+type flaw struct {
+	noClaim, noWaves, samePrints, emptyIsTombstone, ownTransaction, unstable, unwritten bool
+
+	sql string // of the handler, in place of its own
+}
 
 // plan is the plan of a service with a put, an add and a delete of rows (id, v); every put is
 // followed by a handler call that adds v to a sum.
@@ -43,7 +47,8 @@ WITH e AS (SELECT unnest($1::integer[]) AS id, unnest($2::integer[]) AS v)
 INSERT INTO item (id, v) SELECT id, v FROM e ORDER BY id`
 	deleteSQL = `
 DELETE FROM item WHERE id = ANY ($1::integer[])`
-	sumSQL = `UPDATE total SET sum = sum + $1, at = $2`
+	sumSQL    = `UPDATE total SET sum = sum + $1, at = $2`
+	outboxSQL = `INSERT INTO idem_outbox (aggregatetype) VALUES ($1)`
 )
 
 func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
@@ -96,6 +101,10 @@ func (p *plan) Add(b *wire.Batch, m *wire.Message) error {
 		}
 		if p.unwritten {
 			return fmt.Errorf("Put: %w", idem.ErrNotImplemented)
+		}
+		if p.sql != "" {
+			_, err := tx.Exec(ctx, p.sql, e.V)
+			return err
 		}
 		if p.ownTransaction {
 			_, err := p.db.Exec(ctx, sumSQL, e.V, at)
@@ -231,6 +240,9 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
 		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},
 		{"handler of the scaffold", flaw{unwritten: true}, nil, "one batch", "likely cause: the Go code returns idem.ErrNotImplemented"},
+		{"no outbox", flaw{sql: outboxSQL}, nil, "one batch", "likely cause: no migration creates idem_outbox: write the SQL that idemgen outbox migration prints"},
+		{"unknown table", flaw{sql: `INSERT INTO nowhere SELECT $1::integer`}, nil, "one batch", "likely cause: the SQL does not fit the tables"},
+		{"unknown column", flaw{sql: `UPDATE total SET nothing = $1`}, nil, "one batch", "likely cause: the SQL does not fit the tables"},
 		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "rolled back, then applied", "the handler of Put wrote table total outside tx"},
 		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "crash at every step", "the handler of Put wrote table total outside tx"},
 		{"handler writes outside its transaction", flaw{ownTransaction: true}, ownHandler, "reply lost", "the handler of Put wrote table total outside tx"},
@@ -241,8 +253,12 @@ func TestFlawsAreNoticed(t *testing.T) {
 			if c.edit != nil {
 				c.edit(run)
 			}
-			if got := failures(t, run, c.scenario); !strings.Contains(got, c.says) {
+			got := failures(t, run, c.scenario)
+			if !strings.Contains(got, c.says) {
 				t.Errorf("the scenario says\n%s\nwant %q in it", got, c.says)
+			}
+			if strings.Contains(got, "idemgen stream") { // which is for operators
+				t.Errorf("the scenario says\n%s", got)
 			}
 		})
 	}

@@ -29,10 +29,10 @@ type trial struct {
 	asIs      map[recordOffset]bool         // records whose values are not packed
 	inexact   bool                          // records are decided more than once, so that counters say little
 	others
-	calls     *calls      // of handlers, if they are counted
-	blocked   atomic.Bool // a connection waited for a transaction in which nothing ran
-	broken    atomic.Bool // a batch failed: what follows says nothing
-	unwritten bool        // because a handler is as the scaffold made it, which is told
+	calls   *calls      // of handlers, if they are counted
+	blocked atomic.Bool // a connection waited for a transaction in which nothing ran
+	broken  atomic.Bool // a batch failed: what follows says nothing
+	told    bool        // the cause of the failure was told: what follows from it is not
 
 	mu   sync.Mutex
 	sent int64 // records handed to a Writer
@@ -247,8 +247,8 @@ func (b *trial) deliver(w *Writer, records []idem.Message) (res idem.Result) {
 		halted, ok := errors.AsType[*idem.HaltedError](err)
 		if !ok || !b.skip(recordOffset{partitionOf(records[0]), halted.Offset}) {
 			b.broken.Store(true)
-			b.unwritten = notWritten(err) != ""
-			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, err, b.likelyCause(err))
+			b.told = notWritten(err)+misfit(err) != ""
+			b.t.Errorf("applying a batch of %d from offset %d: %v%s", len(records), records[0].Offset, inTest(err), b.likelyCause(err))
 			return res
 		}
 		of := partitionOf(records[0])

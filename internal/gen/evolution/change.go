@@ -73,11 +73,13 @@ func Compare(old, now Version) []Change {
 	return c.found
 }
 
-// comparison collects changes. Told are places of the spec: their changes were said.
+// comparison collects changes. Told are places of the spec: their changes were said. Contents are
+// events of now: that their content has another definition was said.
 type comparison struct {
 	old, now Version
 	found    []Change
 	told     []string
+	contents []*model.Event
 }
 
 func (c *comparison) add(v Verdict, what, why, do string) {
@@ -100,8 +102,8 @@ func (c *comparison) identities() {
 	told := map[state.Identity][]string{} // events that share what is said
 	var all []state.Identity
 	for _, id := range state.Identities(c.old.State, c.now.Service) {
-		topic, event := "/topics/"+id.Topic, "/topics/"+id.Topic+"/events/"+id.Event
-		c.tell(topic+"/idempotency_key", event+"/idempotency_key")
+		c.tellKey(id, "topics", id.Topic, "idempotency_key")
+		c.tellKey(id, "topics", id.Topic, "events", id.Event, "idempotency_key")
 		if id.Renamed {
 			c.renamed(id)
 		}
@@ -124,7 +126,26 @@ func (c *comparison) identities() {
 		if len(told[id]) > 1 {
 			of = "events "
 		}
-		c.add(BreaksDedup, "the identity of "+of+strings.Join(told[id], ", ")+" changed: "+id.Change, id.Effect, id.Remedy)
+		of += strings.Join(told[id], ", ")
+		what := "the identity of " + of + " changed: " + id.Change
+		if id.Shorter {
+			what = "the window of " + of + " is shorter: " + id.Change
+		}
+		c.add(BreaksDedup, what, id.Effect, id.Remedy)
+	}
+}
+
+// tellKey marks what an identity says of a key as told. Other parts of the key may have changed,
+// too, unless one of the versions does not have the key, or stores none.
+func (c *comparison) tellKey(id state.Identity, path ...string) {
+	place := "/" + strings.Join(path, "/")
+	switch {
+	case id.Shorter:
+		c.tell(place + "/window")
+	case id.Offset, id.Took, get(c.old.Spec, path...) == nil, get(c.now.Spec, path...) == nil:
+		c.tell(place)
+	default:
+		c.tell(place+"/source", place+"/copies")
 	}
 }
 

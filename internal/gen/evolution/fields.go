@@ -68,7 +68,7 @@ func (c *fields) compare(old, now []*model.Field) {
 		case was == nil && f.Source.Kind == model.FromRecordKey: // as it has to be
 			c.report(f.Name, firstKeyed, "part %q of the record key is read, and was not", f.Name)
 		case was == nil && required(f):
-			c.report(f.Name, firstOptional, "field %q is new and required", f.Name)
+			c.added(f, old, now)
 		case was == nil:
 			c.renamed(f, old, now)
 		case placeOf(f.Source) != placeOf(was.Source):
@@ -101,9 +101,43 @@ func (c *fields) moved(f, was *model.Field, now []*model.Field) {
 	c.find(u)
 }
 
-// renamed reports a field that records of before may hold under another name: a field is gone, of
-// its type, or else of a type that no other new field has.
+// added reports a new field that records must have. If it is one of before under another name,
+// declaring it optional would lose its values.
+func (c *fields) added(f *model.Field, old, now []*model.Field) {
+	was, same := gone(f, old, now)
+	if !same {
+		c.report(f.Name, firstOptional, "field %q is new and required", f.Name)
+		return
+	}
+	c.instead(f, was, unread{do: firstRenamed, what: fmt.Sprintf("field %q is new and required, and %q of the same type is gone", f.Name, was.Name)})
+}
+
+// renamed reports a field that records of before may hold under another name.
 func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
+	was, same := gone(f, old, now)
+	if was == nil {
+		return
+	}
+	what := "field %q is new, and %q of the same type is gone: if that is the same field, it has another name"
+	if !same {
+		what = "field %q is new, and %q of another type is gone: what records have of that is ignored, also if it is the same field under another name"
+	}
+	c.instead(f, was, unread{loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)})
+}
+
+// instead reports a new field, and marks one that is gone as told.
+func (c *fields) instead(f, was *model.Field, u unread) {
+	u.about = c.at
+	u.field = f.Name
+	former := c.at
+	former.field = was.Name
+	u.through = []about{former}
+	c.find(u)
+}
+
+// gone finds the field of before that a new one may be under another name: one that is gone, of
+// the same type, or else of a type that no other new field has; nil if there is none.
+func gone(f *model.Field, old, now []*model.Field) (was *model.Field, sameTyped bool) {
 	fresh := unmatched(now, old)
 	inPayload := func(f *model.Field) bool { return f.Source.Kind == model.FromPayload }
 	for _, same := range []bool{true, false} {
@@ -113,19 +147,10 @@ func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
 			if typed(f) != same || inPayload(f) != inPayload(was) || !same && (fixed || slices.ContainsFunc(fresh, typed)) {
 				continue
 			}
-			what := "field %q is new, and %q of the same type is gone: if that is the same field, it has another name"
-			if !same {
-				what = "field %q is new, and %q of another type is gone: what records have of that is ignored, also if it is the same field under another name"
-			}
-			u := unread{about: c.at, loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)}
-			u.field = f.Name
-			gone := c.at
-			gone.field = was.Name
-			u.through = []about{gone}
-			c.find(u)
-			return
+			return was, same
 		}
 	}
+	return nil, false
 }
 
 // unmatched are the fields of one version that the other has neither by name nor by place.
@@ -252,11 +277,12 @@ func (c *comparison) settled(u unread) bool {
 	if u.was == "" {
 		return u.what == ""
 	}
-	of := fmt.Sprintf("event %q of %s", u.event, u.topic)
+	of, path := fmt.Sprintf("event %q of %s", u.event, u.topic), []string{"topics", u.topic, "events", u.event, "fields"}
 	if u.typ != "" {
-		of = fmt.Sprintf("type %q", u.typ)
+		of, path = fmt.Sprintf("type %q", u.typ), []string{"types", u.typ, "fields"}
 	}
-	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was), "it is read at the same place; the struct has another member", "")
+	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was),
+		"it is read at the same place; the struct has another member"+c.otherContent(path), "")
 	c.tellField(u.about)
 	u.field = u.was
 	c.tellField(u.about)

@@ -19,7 +19,9 @@ func (c *comparison) keys() {
 		}
 		v, why, do := c.external(e)
 		if v == "" {
-			v, why = c.judge(e)
+			if v, why = c.judge(e); v != "" {
+				why += c.otherContent(e.path)
+			}
 		}
 		if v != "" {
 			c.add(v, e.text(), why, do)

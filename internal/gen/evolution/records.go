@@ -17,7 +17,8 @@ const (
 	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
 	firstNull     = "keep it optional until the older records are read, or deploy this when they are"
 	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
-	firstBeside   = "keep the former field beside it, both optional, until the older records are read, or deploy this when they are"
+	firstBeside   = "keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records are read, or deploy this when they are"
+	firstRenamed  = "if it is the same field under another name, " + firstBeside + "; if it is another field, declare it optional or with a default until then"
 	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
 	firstEnded    = "end the version before, before this one starts"
@@ -27,7 +28,7 @@ const (
 const (
 	becomeDead = "records from before this change become dead letters"
 	haltThem   = "records from before this change halt their partition"
-	loseValues = "records from before this change are read without a value that they have, or with another one, and nothing tells"
+	loseValues = "records from before this change are read without a value that they have, or with another one, and nothing reports it"
 )
 
 // records are the changes after which records of the older version cannot be read.

@@ -15,6 +15,8 @@ type Identity struct {
 	Topic, Event string
 	Renamed      bool // Change is about the name of the event or of its topic
 	Took         bool // it took over records of another event, which it cannot be
+	Shorter      bool // the identity is what it was, but keys are known for a shorter time
+	Offset       bool // its keys are not stored any more
 	// WasTopic and WasEvent are the names of before, the same ones or others.
 	WasTopic, WasEvent string
 	Effect             string // which copies take effect again
@@ -57,6 +59,7 @@ func (k forebear) differs(n Key) []Identity {
 	if len(k.Parts) == 0 { // its keys were not stored either
 		return nil
 	}
+	shorter := k.forgets(n, id)
 	same := slices.Equal(k.Parts, n.Parts)
 	reaches := same && k.Space == n.Space
 	switch {
@@ -65,12 +68,12 @@ func (k forebear) differs(n Key) []Identity {
 		id.Remedy = "to avoid it, leave the types to that event; it is safe once no copy of such a record can come any more (its window is " +
 			model.DurationText(k.Window) + ")"
 	case len(n.Parts) == 0:
-		id.Change = "its source was " + list(k.Parts) + " and is {record: offset}"
+		id.Offset, id.Change = true, "its source was "+list(k.Parts)+" and is {record: offset}"
 	case !same:
 		id.Change = "its source was " + list(k.Parts) + " and is " + list(n.Parts)
 		id.Remedy = "to avoid it, keep the former one; docs/patterns.md says how the key of a live topic is changed"
 	case reaches && k.Copies == n.Copies:
-		return k.forgets(n, id)
+		return shorter
 	case reaches:
 		id.Change = "its copies was " + place(k.Copies) + " and is " + place(n.Copies) + ", which looks for keys elsewhere"
 	case k.Event != n.Event:
@@ -78,7 +81,10 @@ func (k forebear) differs(n Key) []Identity {
 	default:
 		id.Renamed, id.Change, id.Remedy = true, "its topic was "+strconv.Quote(k.Topic), "to avoid it, call the entry "+k.Topic+" again: name says what Kafka calls the topic"
 	}
-	return []Identity{id}
+	if id.Took || id.Offset { // the window is of other keys, or there is none
+		return []Identity{id}
+	}
+	return append([]Identity{id}, shorter...)
 }
 
 // forgets says which copies are known no more although the event's identity is what it was;
@@ -87,8 +93,8 @@ func (k Key) forgets(n Key, id Identity) []Identity {
 	if n.Window >= k.Window {
 		return nil
 	}
-	id.Effect = "copies between the new and the old window are new events"
-	id.Change = "its window was " + model.DurationText(k.Window) + " and is " + model.DurationText(n.Window)
+	id.Shorter, id.Effect = true, "copies between the new and the old window are new events"
+	id.Change = "it was " + model.DurationText(k.Window) + " and is " + model.DurationText(n.Window)
 	return []Identity{id}
 }
 

@@ -71,10 +71,10 @@ func (l *txLife) begin(queues bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
+	case l.answering: // the handler may have returned, and what it queued is answered now
+		return errAnswering
 	case l.over:
 		return pgx.ErrTxClosed
-	case l.answering:
-		return errAnswering
 	case l.copying && !queues:
 		return errCopying
 	case l.sending && !queues:
@@ -85,7 +85,7 @@ func (l *txLife) begin(queues bool) error {
 }
 
 var (
-	errAnswering = errors.New("idem: the transaction was used while a callback of a queued statement ran: neither the callback nor another goroutine may use it then")
+	errAnswering = errors.New("idem: a callback of Queue must not use the Tx, nor may another goroutine while it runs: if the handler needs the answer of a statement, use tx.Exec or tx.Query in place of tx.Queue")
 	errCopying   = errors.New("idem: the transaction was used during a CopyFrom: neither its source nor another goroutine may use it then")
 	errSending   = errors.New("idem: the transaction was used by two goroutines at once: one of them is sending what is queued")
 )

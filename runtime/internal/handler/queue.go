@@ -34,7 +34,11 @@ func (h *handlerTx) Queue(sql string, args ...any) *pgx.QueuedQuery {
 	c, q := h.of, &pgx.QueuedQuery{SQL: sql, Arguments: args}
 	if err := c.life.begin(true); err != nil {
 		c.fail(err) // a callback of this call may have queued it
-		c.in.caller.Log.Error("a statement that was queued too late is not run", "topic", c.in.partition.Topic, "partition", c.in.partition.Number, "event", c.of.Event, "err", err)
+		text := "a statement that was queued too late is not run"
+		if errors.Is(err, errAnswering) {
+			text = "a statement that was queued in a callback is not run"
+		}
+		c.in.caller.Log.Error(text, "topic", c.in.partition.Topic, "partition", c.in.partition.Number, "event", c.of.Event, "err", err)
 		return q
 	}
 	defer c.life.end()

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -128,6 +129,44 @@ func TestStatementThatCannotBeQueuedFailsTheCall(t *testing.T) {
 			rig.Want(t, "rows", rig.Table(t, db), "2=2")
 			rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler")
 		})
+	}
+}
+
+// What a callback does with the transaction is an error that says what to do, also if it ignores
+// it, and whether the handler still runs or has returned.
+func TestCallbackMustNotUseTheTransaction(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	for name, use := range map[string]func(tx idem.Tx){
+		"Queue":     func(tx idem.Tx) { tx.Queue(`INSERT INTO t VALUES (7, 1)`) },
+		"Exec":      func(tx idem.Tx) { _, _ = tx.Exec(ctx, `INSERT INTO t VALUES (7, 1)`) },
+		"Query":     func(tx idem.Tx) { _, _ = tx.Query(ctx, `INSERT INTO t VALUES (7, 1)`) },
+		"QueryRow":  func(tx idem.Tx) { _ = tx.QueryRow(ctx, `INSERT INTO t VALUES (7, 1)`).Scan() },
+		"SendBatch": func(tx idem.Tx) { _ = tx.SendBatch(ctx, &pgx.Batch{}).Close() },
+	} {
+		for when, after := range map[string]func(tx idem.Tx) error{
+			"at the end":             func(idem.Tx) error { return nil },
+			"while the handler runs": func(tx idem.Tx) error { _, err := tx.Exec(ctx, `SELECT 1`); return err },
+		} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				t.Parallel()
+				db := rig.Database(t)
+				c := rig.Service{Policy: rig.Impatient, Handle: func(_ context.Context, tx idem.Tx, _ int32) error {
+					tx.Queue(rig.AddSQL, 7).Exec(func(pgconn.CommandTag) error { use(tx); return nil })
+					return after(tx)
+				}}.Consumer(t, db)
+				if err := rig.NewSource(rig.Records(0, "call 1", "put 2 2")).Consume(t, c); err != nil {
+					t.Fatal(err)
+				}
+				rig.Want(t, "rows", rig.Table(t, db), "2=2")
+				reason := rig.Query(t, db, `SELECT coalesce(max(reason), '') FROM idem_dead_letter WHERE offs = 0`)
+				for _, want := range []string{"a callback of Queue must not use the Tx", "use tx.Exec or tx.Query in place of tx.Queue"} {
+					if !strings.Contains(reason, want) {
+						t.Errorf("reason %q, want %q in it", reason, want)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -143,7 +143,7 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 				return err
 			})
 			return nil
-		}, 3, "tx is closed"},
+		}, 3, "a callback of Queue must not use the Tx"},
 		"a use of the transaction in the callback, while the handler runs": {func(ctx context.Context, tx idem.Tx) error {
 			tx.Queue(rig.AddSQL, 7).Exec(func(pgconn.CommandTag) error {
 				_, err := tx.Exec(ctx, `SELECT 1`)
@@ -151,7 +151,7 @@ func TestErrorOfAQueuedStatementIsItsRecords(t *testing.T) {
 			})
 			_, err := tx.Exec(ctx, `SELECT 1`)
 			return err
-		}, 3, "used while a callback of a queued statement ran"},
+		}, 3, "use tx.Exec or tx.Query in place of tx.Queue"},
 		"in the middle of the rows, and the callback hides it": {func(_ context.Context, tx idem.Tx) error {
 			tx.Queue(`SELECT 1 / (3 - n) FROM generate_series(1, 5) AS n`).Query(func(rows pgx.Rows) error {
 				for rows.Next() {

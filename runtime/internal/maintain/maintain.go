@@ -3,7 +3,7 @@
 // process of a consumer may run it, but only one at a time. A run may be interrupted after each
 // step: the next run continues from there. It never delays consumption for longer than a
 // transaction may take, or for more than a tenth of the time. It must not import any package of
-// this module but backoff, fault and generation.
+// this module but backoff, fault, generation and outage.
 package maintain
 
 import (
@@ -20,6 +20,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
 // Job is the upkeep of one consumer. It does not change rows of other consumers: the rows of a
@@ -262,6 +263,10 @@ func (j *Job) complain(ctx context.Context, err error) {
 	args := []any{"err", text}
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
 		args = append(args, "grant", "the service's role lacks a right: docs/operations.md, roles and rights, lists all of them as GRANT statements; the role that owns the runtime's tables needs CREATE on their schema")
+	}
+	if outage.Down(err) { // consumption may wait for the same database, as Health then reports
+		j.Log.Error("the runtime's tables are not maintained, because the database cannot be used; this is retried", args...)
+		return
 	}
 	j.Log.Error("the runtime's tables are not maintained; consumption continues, but the tables grow", args...)
 }

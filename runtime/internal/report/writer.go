@@ -13,6 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 )
 
 const (
@@ -119,6 +120,10 @@ func (w *Writer) turn(ctx context.Context) {
 func (w *Writer) tell(err error) {
 	switch {
 	case err != nil && w.failed == 0:
+		if outage.Down(err) { // consumption may wait for it, as Health then reports
+			w.Log.Warn("the process cannot report itself, because the database cannot be used; this is retried, and until then commands show its partitions as not known", "err", err)
+			return
+		}
 		args := []any{"err", err}
 		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
 			args = append(args, "grant", "the service's role lacks a right on idem_process: docs/operations.md, roles and rights, lists all of them as GRANT statements")

@@ -159,7 +159,7 @@ func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	time.Sleep(time.Second) // for further lines, which must not come
-	if n := strings.Count(p.log.String(), "\n"); n != 1 || !strings.Contains(p.log.String(), "level=WARN") {
+	if n := strings.Count(p.log.String(), "\n"); n != 1 || !strings.Contains(p.log.String(), "level=WARN") || !strings.Contains(p.log.String(), "consumption continues") {
 		t.Errorf("the log has %d lines: %s", n, p.log.String())
 	}
 	idemtest.Exec(t, p.db, `ALTER TABLE away RENAME TO idem_process`)
@@ -169,6 +169,24 @@ func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
 	}
 	if n := strings.Count(p.log.String(), "\n"); n != 2 {
 		t.Errorf("the log has %d lines: %s", n, p.log.String())
+	}
+}
+
+// Without a database nobody knows that consumption continues.
+func TestNothingIsSaidOfConsumptionWithoutADatabase(t *testing.T) {
+	t.Parallel()
+	var log transcript.Buffer
+	w := report.Writer{
+		Consumer: "test", Every: time.Hour, Log: slog.New(slog.NewTextHandler(&log, nil)), Snapshot: func() process.Report { return process.Report{} },
+		Connect: func(ctx context.Context) (*pgx.Conn, error) { return pgx.Connect(ctx, "host="+t.TempDir()) },
+	}
+	stop := w.Start()
+	for end := time.Now().Add(20 * time.Second); log.String() == "" && time.Now().Before(end); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	stop()
+	if got := log.String(); !strings.Contains(got, "because the database cannot be used") || strings.Contains(got, "consumption continues") {
+		t.Errorf("the log: %s", got)
 	}
 }
 

@@ -89,8 +89,10 @@ func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Optio
 		return fmt.Errorf("--partitions is 1 to %d", mostPartitions)
 	case o.Pause < 0:
 		return errors.New("--pause is not negative")
-	case (o.Database == "") != (o.Brokers == ""):
-		return errors.New("--database and --brokers go together: what a database knows of a log is about one broker's")
+	case o.Database != "" && o.Brokers == "":
+		return errors.New("--database also needs --brokers HOST:PORT, the broker of the topics: the database holds positions in its logs. Without both, dev starts its own")
+	case o.Brokers != "" && o.Database == "":
+		return errors.New("--brokers also needs --database URL, the database of the rows: it holds the positions in the broker's logs. Without both, dev starts its own")
 	}
 	o.Out = cmd.OutOrStdout()
 	o.Pages = func(ctx context.Context, database string) (string, error) {

@@ -40,6 +40,17 @@ func (s *watched) String() string {
 	return s.text.String()
 }
 
+// One server of the user's is not enough, and the error names the flag that is missing.
+func TestDevNeedsBothServersOrNone(t *testing.T) {
+	for given, missing := range map[string]string{"--database": "--brokers HOST:PORT", "--brokers": "--database URL"} {
+		out := &watched{}
+		code := command.Run(t.Context(), []string{"dev", "../../../../examples/orders", given, "x"}, out, out, Commands()...)
+		if want := given + " also needs " + missing; code == command.Done || !strings.Contains(out.String(), want) {
+			t.Errorf("%s alone: exit code %d, want %q\n%s", given, code, want, out)
+		}
+	}
+}
+
 // runDevOn runs idemgen dev on a folder until something holds of what it has printed, and returns
 // that.
 func runDevOn(t *testing.T, dir string, holds func(out string) bool) string {

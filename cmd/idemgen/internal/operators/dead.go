@@ -107,7 +107,7 @@ func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 	set.Var(notEmpty(&s.Error, "want a text"), "error", "those whose reason contains this text, # for any text"+all)
 	set.Var(notEmpty(&s.RecordKey, "want the record key as Kafka has it, as text"), "record-key", "those of a record key, as Kafka has it, as text"+all)
 	set.BoolVar(&s.Former, "former", false, "those of topics that were made again: they can only be discarded")
-	set.BoolVar(&s.Exact, "exact", false, "--class, --event and --error are all that one group of the console has; one that is left out, it has not")
+	set.BoolVar(&s.Exact, "exact", false, "match one group of the console by --class, --event and --error: matches only groups without the flags that you leave out")
 }
 
 // deadShowCommand shows all of one dead letter.

@@ -7,7 +7,7 @@ import (
 
 const (
 	again  = "a copy of an event that was applied before will be applied again"
-	oneWay = "idemgen.yaml: events have another identity, which idemgen plan tells: roll out without going back: an older version of the service halts on partitions that this one has written\n"
+	oneWay = "idemgen.yaml: events have another identity, see idemgen plan: roll out without going back: an older version of the service halts on partitions that this one has written\n"
 )
 
 // A change of the spec that makes known events new ones is told, once.
@@ -47,7 +47,19 @@ func TestShorterWindow(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "window: 8d", "window: 36h")
-	breaks(t, spec, `copies between the new and the old window are new events`, `its window was 8d and is 36h`)
+	breaks(t, spec, `copies between the new and the old window are new events`, `is shorter: it was 8d and is 36h`)
+}
+
+// Another source does not hide what else of the key has changed.
+func TestSourceAndWindowAreBothTold(t *testing.T) {
+	for window, want := range map[string]string{
+		"36h": `the window of events "OrderPlaced", "OrderPaid" is shorter: it was 8d and is 36h`,
+		"9d":  "idempotency_key.window was `8d` and is `9d`. Keys are known for longer",
+	} {
+		module(t, map[string]string{"idemgen.yaml": spec})
+		edit(t, "idemgen.yaml", "{source: {header: Idempotency-Key}, window: 8d}", "{source: {header: Request-Id}, window: "+window+"}")
+		breaks(t, spec, again, `the identity of events "OrderPlaced", "OrderPaid" changed: its source was`, want)
+	}
 }
 
 func TestRenamedEvent(t *testing.T) {

@@ -84,7 +84,7 @@ func TestPlan(t *testing.T) {
 	)
 	for _, tc := range []struct{ name, old, new, verdict, text string }{
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
-		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read"},
+		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read. The content of event \"Moved\" of doors.v1 has another definition: duplicates of events that were applied before are recognized, but their content is not compared.\n"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},
 		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a text of "State"`},
 		{"a new event", "  keys:", "      Lost: {type: lost, fields: {n: int32}, handle: true}\n  keys:", compatible, "topics.doors.v1.events.Lost is new"},
@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 		{"an ignored type", "    event_type:", "    ignore: [old]\n    event_type:", compatible, "topics.doors.v1.ignore is new"},
 		{"a new type text", "type: counted", "type: [counted, tallied]", compatible, "topics.doors.v1.events.Counted.type changed"},
 		{"a longer window", "window: 8d", "window: 9d", compatible, "window was `8d` and is `9d`. Keys are known for longer"},
-		{"a shorter window", "window: 8d", "window: 7d", dedup, "its window was 8d and is 7d"},
+		{"a shorter window", "window: 8d", "window: 7d", dedup, "- **breaks dedup**: the window of events \"Moved\", \"Counted\", \"Rung\", \"Opened\" is shorter: it was 8d and is 7d. Copies between the new and the old window are new events"},
 		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
