@@ -27,7 +27,7 @@ func (s Service) ChargeRequested(ctx context.Context, e ChargeRequested) (Receip
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.Provider, bytes.NewReader(order))
 	if err != nil {
-		return Receipt{}, idem.Unavailable(err) // the service's address of the provider is none
+		return Receipt{}, idem.Unavailable(err) // the configured provider address is not a valid URL
 	}
 	request.Header.Set("Idempotency-Key", delivery.Key.String())
 	answer, err := httpcall.Do(s.Client, request) // a card that is refused, by 4xx, stays refused
