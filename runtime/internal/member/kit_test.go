@@ -191,12 +191,16 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// patience is how long a test waits at most. librdkafka asks again after 63 s if a request to join
+// was not answered.
+const patience = 3 * time.Minute
+
 // eventually waits until cond holds.
 func eventually(t testing.TB, what string, cond func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !cond(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(patience); !cond(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("not within a minute: %s", what)
+			t.Fatalf("not within %v: %s", patience, what)
 		}
 	}
 }
@@ -206,8 +210,8 @@ func happens(t testing.TB, what string, event <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-event:
-	case <-time.After(time.Minute):
-		t.Fatalf("not within a minute: %s", what)
+	case <-time.After(patience):
+		t.Fatalf("not within %v: %s", patience, what)
 	}
 }
 
