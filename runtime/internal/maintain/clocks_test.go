@@ -30,6 +30,9 @@ func TestClocksApartStopExpiry(t *testing.T) {
 		j.Run(ctx, time.Millisecond)
 	}()
 	until(t, "no alarm", func() bool { return strings.Contains(log.String(), "the clocks of this process and of the database") })
+	if !strings.Contains(log.String(), "consumption continues") {
+		t.Errorf("the log says that the database cannot be used: %s", log.String())
+	}
 	until(t, "the chain is not trimmed", func() bool { return rows(t, db, stream) == "100 200 101" })
 	cancel()
 	<-done

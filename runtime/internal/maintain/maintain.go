@@ -3,7 +3,7 @@
 // process of a consumer may run it, but only one at a time. A run may be interrupted after each
 // step: the next run continues from there. It never delays consumption for longer than a
 // transaction may take, or for more than a tenth of the time. It must not import any package of
-// this module but backoff, fault, generation and outage.
+// this module but backoff, fault, generation and verdict.
 package maintain
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
-	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 // Job is the upkeep of one consumer. It does not change rows of other consumers: the rows of a
@@ -156,8 +156,8 @@ func (j *Job) clocks(ctx context.Context, conn *pgx.Conn) error {
 // clock, differs by more than [ClockTolerance].
 func Apart(before, database, after time.Time) error {
 	if database.Before(before.Add(-ClockTolerance)) || database.After(after.Add(ClockTolerance)) {
-		return fmt.Errorf("the clocks of this process and of the database are %v apart: nothing expires until they agree within %v",
-			database.Sub(after).Abs().Round(time.Second), ClockTolerance)
+		return finding(fmt.Sprintf("the clocks of this process and of the database are %v apart: nothing expires until they agree within %v",
+			database.Sub(after).Abs().Round(time.Second), ClockTolerance))
 	}
 	return nil
 }
@@ -243,9 +243,14 @@ func (j *Job) kept(ctx context.Context, conn *pgx.Conn, read generation.Progress
 	if !read.Until.IsZero() {
 		at = "was last read to its end at " + read.Until.UTC().Format(time.RFC3339)
 	}
-	return fmt.Errorf("keys are kept beyond their window: copies of their events may be among the records that are not read yet; %s %s: "+
-		"is it paused, halted or behind, or has the consumer read no record with a later timestamp?", read.Last, at)
+	return finding(fmt.Sprintf("keys are kept beyond their window: copies of their events may be among the records that are not read yet; %s %s: "+
+		"is it paused, halted or behind, or has the consumer read no record with a later timestamp?", read.Last, at))
 }
+
+// finding is something wrong that the upkeep found although each statement succeeded.
+type finding string
+
+func (f finding) Error() string { return string(f) }
 
 // complainAgain is the interval at which a lasting error is logged again.
 const complainAgain = time.Hour
@@ -264,7 +269,7 @@ func (j *Job) complain(ctx context.Context, err error) {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
 		args = append(args, "grant", "the service's role lacks a right: docs/operations.md, roles and rights, lists all of them as GRANT statements; the role that owns the runtime's tables needs CREATE on their schema")
 	}
-	if outage.Down(err) { // consumption may wait for the same database, as Health then reports
+	if _, own := errors.AsType[finding](err); !own && verdict.Unusable(err) { // consumption may wait for the same database, as Health then reports
 		j.Log.Error("the runtime's tables are not maintained, because the database cannot be used; this is retried", args...)
 		return
 	}

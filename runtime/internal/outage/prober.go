@@ -6,8 +6,8 @@
 //
 // However many partitions wait, it tries one connection at a time: the first immediately, then
 // with short pauses. So a server that starts is detected soon, and is not flooded with
-// connections. The package does not decide what an error means for records: [Down] is for the
-// words of logs. It must not import any package of this module but backoff.
+// connections. The package does not decide whether an error is an outage, nor its consequences. It
+// must not import any package of this module but backoff.
 package outage
 
 import (

@@ -13,7 +13,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
-	"github.com/idemgen/idemgen/runtime/internal/outage"
+	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
 const (
@@ -120,7 +120,7 @@ func (w *Writer) turn(ctx context.Context) {
 func (w *Writer) tell(err error) {
 	switch {
 	case err != nil && w.failed == 0:
-		if outage.Down(err) { // consumption may wait for it, as Health then reports
+		if verdict.Unusable(err) { // consumption may wait for it, as Health then reports
 			w.Log.Warn("the process cannot report itself, because the database cannot be used; this is retried, and until then commands show its partitions as not known", "err", err)
 			return
 		}

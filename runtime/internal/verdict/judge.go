@@ -142,3 +142,7 @@ func Away(err error) bool {
 	}
 	return false
 }
+
+// Unusable reports whether err, of a statement, says that the database takes no work now: an
+// outage, or a lack of resources. It is for the words of logs.
+func Unusable(err error) bool { return Away(err) || Of(err) == Resource }
