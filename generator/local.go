@@ -91,8 +91,8 @@ func LocalOf(spec Spec) (*Local, error) {
 }
 
 // drawn returns the records of the test of a topic, if an event of it is in no case, with what
-// they are. It has none that the spec refuses, and none of a handler that cases call: their values
-// are made up.
+// they are. It leaves out records that the spec refuses, and those of a handler that cases call,
+// because their values are made up.
 func drawn(tests *proof.Service, t *model.Topic, inCase map[string]bool) (script proof.Script, name string) {
 	var events []string
 	refuse := ""

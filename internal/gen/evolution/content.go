@@ -38,7 +38,7 @@ func sameKey(old, now *model.Event) bool {
 }
 
 // concerns reports whether what stands at a path of the spec may decide which fields of an event
-// are compared, or how they are read. What compare says is told of it itself.
+// are compared, or how they are read. A change of compare is reported separately.
 func concerns(path []string, e *model.Event) bool {
 	if len(path) < 3 {
 		return false

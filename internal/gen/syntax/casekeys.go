@@ -27,7 +27,7 @@ var caseKeys = keys[Case]{
 		text: "What must be there afterwards, by table: its rows, or how many there are. Tables that are not named are not compared. " +
 			"Under `dead_letters`: how many there are, by class. Under `calls`: how many calls of effects there are, by event. In place of " +
 			"the map, `nothing`: every table stays as given, and no dead letter.",
-		more:    "Rows of one table name the same columns, and none that the database fills (E154).",
+		more:    "All rows of a table must name the same columns. Columns that the database fills must not be named (E154).",
 		values:  "rows or a number by table; `nothing`",
 		codes:   "E106 E154 E205 E206 E304",
 		example: "then:\n  orders: [{order_id: o-1, state: paid}]\n  dead_letters: {conflict: 1}\n  calls: {OrderPaid: 1}"},

@@ -15,7 +15,7 @@ import (
 // copyEvery is which of the records that may be sent again are sent again.
 const copyEvery = 3
 
-// samples are those that are played.
+// samples are the cases and records that dev plays.
 func (r *run) samples() []Sample {
 	if r.Pause == 0 || r.place.postgres == nil {
 		return nil
