@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/idemgen/idemgen/scripts/mutants/joint"
 	"github.com/idemgen/idemgen/scripts/mutants/plant"
 )
 
@@ -24,6 +25,7 @@ type lab struct {
 
 	sources *plant.Sources
 	build   func(ctx context.Context, pkg, bin string, args ...string) error
+	joint   jointBugs
 
 	patience []time.Duration // how much longer than its share it may run: at first, and at each further try
 	clean    sync.Map        // func() built, by package
@@ -79,11 +81,12 @@ type built struct {
 	err error
 }
 
-// without returns a package's test binary without a bug.
+// without returns a package's test binary without a bug: the one that has all joint bugs, none of
+// them chosen.
 func (l *lab) without(ctx context.Context, pkg string) (string, error) {
 	once, _ := l.clean.LoadOrStore(pkg, sync.OnceValue(func() built {
 		bin := filepath.Join(l.dir, strings.NewReplacer("/", "_", ".", "").Replace(pkg)+".test")
-		return built{bin, l.build(ctx, pkg, bin)}
+		return built{bin, l.build(ctx, pkg, bin, l.joint.flags()...)}
 	}))
 	b := once.(func() built)()
 	return b.bin, b.err
@@ -98,7 +101,7 @@ func (l *lab) runClean(ctx context.Context, pkg, pattern string, limit time.Dura
 	if err != nil {
 		return outcome{}, fmt.Errorf("%s does not compile without any bug: %w", pkg, err)
 	}
-	o, err := l.run(ctx, pkg, bin, pattern, limit)
+	o, err := l.run(ctx, pkg, bin, pattern, limit, 0)
 	for name, took := range o.took {
 		if o.results[name] == "PASS" {
 			l.took.Store(key(pkg, name), took)
@@ -107,12 +110,14 @@ func (l *lab) runClean(ctx context.Context, pkg, pattern string, limit time.Dura
 	return o, err
 }
 
-// run runs tests of a package's binary. An error says that nothing ran.
-func (l *lab) run(ctx context.Context, pkg, bin, pattern string, limit time.Duration) (outcome, error) {
+// run runs tests of a package's binary, with the joint bug of that number. An error says that
+// nothing ran.
+func (l *lab) run(ctx context.Context, pkg, bin, pattern string, limit time.Duration, bug int) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit+killAfter)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, bin, "-test.v", "-test.run="+pattern, "-test.timeout="+limit.String())
 	cmd.Dir = filepath.Join(l.root, pkg)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", joint.Variable, bug))
 	cmd.WaitDelay = killAfter
 	out, err := cmd.CombinedOutput()
 	o := read(string(out))

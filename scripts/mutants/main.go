@@ -1,6 +1,6 @@
 // Command mutants plants one bug at a time and checks that the test that states the broken
 // property fails. A bug that nobody catches is a missing test. The working tree stays as it
-// is, but for the record of caught bugs: a bug is planted by an overlay of the go command.
+// is, but for the record of caught bugs: bugs are planted by an overlay of the go command.
 //
 // A bug is caught if its test says so: it ran to its end, failed with a message, passes without
 // the bug, and fails once more with it: a single failure may come from a deadline of the test
@@ -9,6 +9,10 @@
 // How long the test may run then follows from how long it takes without the bug at that time,
 // so that a busy machine decides nothing. A test that a bug makes wait for ever must say so
 // itself, by a deadline of its own.
+//
+// Bugs that change only bodies of functions are compiled together, and the environment chooses
+// one (package joint): a test package is then built once, not once a bug. The others are built
+// one at a time.
 //
 // A bug's place is a declaration and a pattern of syntax in it: package plant says which renames
 // break it. TestEveryBugCompiles fails then, within seconds, and says where the place may be now.

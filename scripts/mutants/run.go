@@ -79,6 +79,9 @@ func (l *lab) answer(ctx context.Context, o options, bugs []mutant, r record) er
 	} else {
 		fmt.Printf("%d bugs: %d recorded as caught, %d left to play\n", len(chosen), recorded, len(left))
 	}
+	if err := l.join(left); err != nil {
+		return err
+	}
 	results, err := l.tryAll(ctx, left, o.workers, b.note)
 	printLeft(left, results)
 	line, unless := report(results, recorded, len(chosen))

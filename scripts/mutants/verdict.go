@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -40,22 +41,16 @@ func (f finding) text(retry bool) string {
 
 // try plants a bug and asks its test.
 func (l *lab) try(ctx context.Context, m mutant, patience time.Duration) finding {
-	dir, err := os.MkdirTemp(l.dir, "bug-")
-	if err != nil {
-		return finding{verdict: broken, reason: err.Error()}
+	bin, f := l.binary(ctx, m)
+	if f.verdict != caught {
+		return f
 	}
-	defer os.RemoveAll(dir)
-	list, err := m.overlay(l.sources, l.root, dir)
-	if err != nil {
-		return finding{verdict: broken, reason: err.Error()}
-	}
-	bin := dir + "/with.test"
-	if err := l.build(ctx, m.pkg, bin, "-overlay="+list); err != nil {
-		return finding{verdict: broken, reason: "it does not compile", tail: err.Error()}
+	if l.joint.numbers[m.name] == 0 {
+		defer os.RemoveAll(filepath.Dir(bin))
 	}
 	limit := l.limit(m, patience)
 	for n := range l.times {
-		if f := l.with(ctx, m, bin, limit); f.verdict != caught {
+		if f = l.with(ctx, m, bin, limit); f.verdict != caught {
 			f.reason += count(n, l.times)
 			return f
 		}
@@ -66,9 +61,33 @@ func (l *lab) try(ctx context.Context, m mutant, patience time.Duration) finding
 	return l.repeat(ctx, m, bin, limit)
 }
 
+// binary returns a test binary that has the bug. Its verdict is caught if there is one.
+func (l *lab) binary(ctx context.Context, m mutant) (string, finding) {
+	if l.joint.numbers[m.name] > 0 {
+		bin, err := l.without(ctx, m.pkg)
+		if err != nil {
+			return "", finding{broken, "it does not compile with all joint bugs", err.Error()}
+		}
+		return bin, finding{verdict: caught}
+	}
+	dir, err := os.MkdirTemp(l.dir, "bug-")
+	if err != nil {
+		return "", finding{verdict: broken, reason: err.Error()}
+	}
+	list, err := m.overlay(l.sources, l.root, dir)
+	if err != nil {
+		return "", finding{verdict: broken, reason: err.Error()}
+	}
+	bin := filepath.Join(dir, "with.test")
+	if err := l.build(ctx, m.pkg, bin, "-overlay="+list); err != nil {
+		return "", finding{verdict: broken, reason: "it does not compile", tail: err.Error()}
+	}
+	return bin, finding{verdict: caught}
+}
+
 // with runs a bug's test with the bug.
 func (l *lab) with(ctx context.Context, m mutant, bin string, limit time.Duration) finding {
-	o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit)
+	o, err := l.run(ctx, m.pkg, bin, pattern(m.test), limit, l.joint.numbers[m.name])
 	if err != nil {
 		return finding{verdict: broken, reason: err.Error()}
 	}
