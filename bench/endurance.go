@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// mostGoroutines is how many the worker may have: its own ones included, what docs/operations.md
+// mostGoroutines is how many the worker may have: its own ones included, what docs/production.md
 // says of a consumer and its partitions.
 const mostGoroutines = 12 + 4*partitions
 

@@ -140,23 +140,23 @@ func TestRightsThatAreMissing(t *testing.T) {
 	everyQuestion(t, redislease.New(wrong), ask, true, "WRONGPASS")
 }
 
-// documentedRights is the command of operations.md that grants rights, and more of them.
+// documentedRights is the command of production.md that grants rights, and more of them.
 func documentedRights(t *testing.T, more ...string) []string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/operations.md")
+	page, err := os.ReadFile("../../docs/production.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, line, found := strings.Cut(string(page), "\nACL SETUSER ")
 	if !found {
-		t.Fatal("docs/operations.md grants no rights of Redis")
+		t.Fatal("docs/production.md grants no rights of Redis")
 	}
 	line, _, _ = strings.Cut(line, "\n")
 	words := strings.Fields(strings.ReplaceAll(line, "~idem:notifications:", "~idem:test:"))
 	return append(append([]string{"ACL", "SETUSER"}, words...), more...)
 }
 
-// The rights that operations.md grants are enough.
+// The rights that production.md grants are enough.
 func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, nil)
@@ -232,7 +232,7 @@ func TestQuestionEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// A Cluster's client needs the rights that operations.md names beside them.
+// A Cluster's client needs the rights that production.md names beside them.
 func TestDocumentedRightsOfAClusterAreEnough(t *testing.T) {
 	t.Parallel()
 	cluster := redistest.StartCluster(t)

@@ -108,7 +108,7 @@ type FailurePolicy struct {
 }
 
 // Table is what generated code declares about a table of the spec. The runtime compares it with
-// the database's catalog at start (docs/operations.md).
+// the database's catalog at start (docs/production.md).
 type Table struct {
 	Name       string
 	SQL        string     // how statements name it, if not by Name: quoted, with its schema

@@ -16,7 +16,7 @@ import (
 // opened within a moment, and the query is most of the work of opening one.
 const freshFor = time.Second
 
-// Current is the latest result of a query of the catalog (docs/operations.md). Every new
+// Current is the latest result of a query of the catalog (docs/production.md). Every new
 // connection and every upkeep queries the catalog, to detect changes that others have made to
 // tables.
 type Current struct {

@@ -1,7 +1,7 @@
 // Package catalog queries a database for everything that the guarantee depends on and that
 // generated code cannot know: its encoding, and what others have added to the tables that the
 // service writes. Read returns facts; verdict.go decides their consequences, which
-// docs/operations.md lists. CheckTables compares the tables with the spec. The package changes
+// docs/production.md lists. CheckTables compares the tables with the spec. The package changes
 // nothing. It must not import any package of this module but pgtable and wire.
 package catalog
 

@@ -30,8 +30,8 @@ type RefusedError struct{ reason, advice string }
 // Error returns what was found, and what to do.
 func (e *RefusedError) Error() string { return e.reason + ": " + e.advice }
 
-// decide alone decides the consequences of a fact. The section "What is looked at in the catalog"
-// of docs/operations.md describes them.
+// decide alone decides the consequences of a fact. The section "Catalog checks" of
+// docs/production.md describes them.
 func decide(tables []wire.Table, facts []fact) Findings {
 	found := Findings{Apart: map[string]wire.Apart{}, AtCommit: map[string]bool{}}
 	for _, f := range facts {

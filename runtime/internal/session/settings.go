@@ -9,7 +9,7 @@ import (
 type Setting struct {
 	Name  string
 	Value string
-	Why   string // docs/operations.md lists the settings that concern users
+	Why   string // docs/production.md lists the settings that concern users
 	how   how
 }
 
@@ -30,7 +30,7 @@ type Limits struct {
 	Transaction     time.Duration
 }
 
-// Relied returns every setting that the runtime relies on. docs/operations.md describes them. All
+// Relied returns every setting that the runtime relies on. docs/production.md describes them. All
 // other settings are the user's, above all search_path and TimeZone: tables are the user's, and no
 // statement of the runtime depends on a zone.
 func Relied(l Limits) []Setting {
