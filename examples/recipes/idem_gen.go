@@ -3,7 +3,7 @@
 
 // Package recipes applies the topics of consumer "recipes" to Postgres.
 //
-// What no step says, and what to write instead (docs/patterns.md).
+// What steps cannot express, and what to write instead (docs/patterns.md).
 package recipes
 
 import (

@@ -50,7 +50,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "0e5b93603b84bbb7",
+		Digest: "e7de13440dbe3e30",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
