@@ -40,8 +40,16 @@
 // -only chooses bugs by their names. -times runs each bug's test several times with the bug; it
 // plays the chosen bugs even if they are recorded.
 //
-// The last line is "mutants: N planted, N caught", and how many of them are recorded from runs
-// before; it exits 1 unless all of the chosen bugs are caught.
+// # Bugs that are drawn
+//
+// With -draw N, bugs are drawn at random from all places of the product where a small change makes
+// other code of it (package draw); -seed decides which. The tests near a bug must catch it, in
+// short: those of its package, and of up to five that link it and least else. A bug that none of
+// them catches is printed at the end, with each group's share. Judge it: a test is missing, code
+// that decides nothing can go, or the change is none.
+//
+// Without -draw, the last line is "mutants: N planted, N caught", and how many of them are
+// recorded from runs before; it exits 1 unless all of the chosen bugs are caught.
 package main
 
 import (
@@ -63,9 +71,16 @@ func main() {
 	flag.IntVar(&o.times, "times", 1, "run a bug's test so often: it must catch it every time;\n"+
 		"above 1, bugs are played even if they are recorded")
 	flag.IntVar(&o.workers, "workers", 2, "so many bugs are tried at the same time")
+	flag.IntVar(&o.draw, "draw", 0, "draw so many bugs at random, in the place of those of the lists;\n"+
+		"-only chooses packages by their directories, ./runtime/outbox")
+	flag.Uint64Var(&o.seed, "seed", 1, "decides what -draw draws")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, o)
+	play := run
+	if o.draw > 0 {
+		play = runDrawn
+	}
+	err := play(ctx, o)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)

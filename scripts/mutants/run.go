@@ -18,6 +18,8 @@ type options struct {
 	all     bool
 	times   int
 	workers int
+	draw    int
+	seed    uint64
 }
 
 func (o *options) setOnly(text string) (err error) {

@@ -23,7 +23,7 @@ type function struct {
 	copies  []string
 }
 
-// copied is a function of which a bug needs a copy.
+// copied is a function that a bug needs a copy of.
 type copied struct {
 	path, pkg string
 	name      string      // with the receiver's type
