@@ -26,8 +26,8 @@ var caseKeys = keys[Case]{
 	{name: "then", required: true, missing: "say what must be there by table: its rows, or how many there are",
 		value: value[Case]{thenShape, readThen},
 		text: "Expected rows by table, or their number. Other tables are not compared. `dead_letters` contains the number of " +
-			"dead letters by class, and `calls` the number of effect calls by event. `nothing` in place of the map means that " +
-			"all tables stay as given, and there are no dead letters.",
+			"dead letters by class, and `calls` the number of effect calls by event. The word `nothing` in place of the map " +
+			"means that all tables stay as given, and there are no dead letters.",
 		more:    "All rows of a table must name the same columns, and none that the database fills (E154).",
 		values:  "rows or a number by table; `nothing`",
 		codes:   "E154 E205 E206 E304",
