@@ -23,7 +23,7 @@ var caseKeys = keys[Case]{
 			"it.",
 		codes:   "E153",
 		example: "events:\n  - topic: orders.v1\n    headers: {event-type: order.paid}\n    value: {order_id: o-1}"},
-	{name: "then", required: true, missing: "say what must be there by table: its rows, or how many there are",
+	{name: "then", required: true, missing: "list the expected rows by table, or their number",
 		value: value[Case]{thenShape, readThen},
 		text: "Expected rows by table, or their number. Other tables are not compared. `dead_letters` contains the number of " +
 			"dead letters by class, and `calls` the number of effect calls by event. The word `nothing` in place of the map " +
@@ -91,9 +91,9 @@ var caseEventKeys = keys[CaseEvent]{
 			"interrupted. Requires `if_interrupted: dead_letter`.",
 		codes:   "E110 E156",
 		example: "- {topic: users.v1, value: {email: ada@example.org}, interrupted: connection reset}"},
-	{name: "event", instead: "topic, headers and value tell which event it is, as for the consumer"},
-	{name: "partition", instead: "the tests send all records of a topic to one partition, and copies to others"},
-	{name: "offset", instead: "the records of a topic have the offsets 0, 1, 2 and so on"},
+	{name: "event", instead: "leave it out: topic, headers and value determine the event, as in production"},
+	{name: "partition", instead: "leave it out: the tests send all records of a topic to one partition, and duplicates to others"},
+	{name: "offset", instead: "leave it out: the records of a topic have the offsets 0, 1, 2 and so on"},
 }
 
 // The forms of then, and of a row.

@@ -54,7 +54,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 		codes:    "E406 E501",
 		example:  "OrderPaid: {handle: true}",
 		also:     "sql query statement returning",
-		write:    "a spec holds no SQL: handle: true runs Go code in the transaction of the event"},
+		write:    "a spec contains no SQL: handle: true runs Go code in the transaction of the event"},
 	key[Event]{name: "effect",
 		value: put(effectShape, func(v *Event) **Effect { return &v.Effect }, readEffect),
 		text: "Go method `(ctx, event)` for mails, payments or webhooks. It runs before the steps, outside of the transaction " +
@@ -63,12 +63,12 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 			"effect cannot have `handle` (E802). See [effects](effects.md).",
 		codes:   "E501 E801 E802",
 		example: "OrderPaid: {effect: {if_interrupted: retry}}"},
-	key[Event]{name: "lock", instead: "a lock is of an effect: effect: {lock: {orders: order_id}}; a handler takes pg_advisory_xact_lock in its own transaction"},
-	key[Event]{name: "erase_traces", instead: "idemgen dead discard --record-key KEY --erase erases what dead letters keep; keep and window bound the rest"},
-	key[Event]{name: "on_failure", instead: "say it of the topic; events that need another policy are of a topic of their own"},
+	key[Event]{name: "lock", instead: "only an effect has a lock: effect: {lock: {orders: order_id}}; a handler can call pg_advisory_xact_lock in its transaction"},
+	key[Event]{name: "erase_traces", instead: "to erase the records of dead letters, run idemgen dead discard --record-key KEY --erase; keep and window limit how long the rest is stored"},
+	key[Event]{name: "on_failure", instead: "write it on the topic; events that need another policy need a topic of their own"},
 	key[Event]{name: "may_emit", instead: toOutbox},
 	key[Event]{name: "accept", instead: noWarnings},
-	key[Event]{name: "renamed_from", instead: "an event keeps its name, which is in its keys; type says what producers call it"},
+	key[Event]{name: "renamed_from", instead: "an event cannot be renamed, because its name is part of its keys; write the name that producers use under type"},
 )
 
 var effectShape = effectKeys.in(Section{Of: "effect", Rules: "effects.md"})
@@ -87,7 +87,7 @@ var effectKeys = keys[Effect]{
 		text:     "Timeout of a call. When it expires, the call's context ends.",
 		standard: "30s",
 		example:  "OrderPaid: {effect: {if_interrupted: retry, timeout: 2s}}"},
-	{name: "lease", instead: "leave it out: a lease lasts 30s after its holder was heard of"},
+	{name: "lease", instead: "leave it out: a lease expires 30s after its holder's last heartbeat"},
 	{name: "result",
 		value: textValue(func(v *Effect) **Text { return &v.Result }),
 		text:  "Type of the call's result. Steps read its members as `result.<name>`.",
@@ -97,12 +97,12 @@ var effectKeys = keys[Effect]{
 		codes:   "E208 E803",
 		example: "UserCreated: {effect: {if_interrupted: retry, result: Receipt}}"},
 	{name: "keep_result", instead: "leave it out: a result is kept for the window of the key"},
-	{name: "store", instead: "the store is of main.go: idem.WithLeases(redislease.New(client))"},
-	{name: "if_store_down", instead: "leave it out: events wait while the store of leases does not answer"},
+	{name: "store", instead: "choose the store in main.go: idem.WithLeases(redislease.New(client))"},
+	{name: "if_store_down", instead: "leave it out: events wait while the lease store does not respond"},
 	{name: "concurrency", instead: ofConcurrency}, {name: "max_concurrent", instead: ofConcurrency}, {name: "max_concurrency", instead: ofConcurrency},
-	{name: "rate_limit", instead: "let the Go method wait for a limiter of yours; how many calls run in a process is limits: {effect_concurrency: 8}"},
-	{name: "retries", instead: "write on_failure: {retries: 8}, on the topic"},
-	{name: "key", instead: "leave it out: a call has the key of its event, as idem.DeliveryFrom(ctx) says"},
+	{name: "rate_limit", instead: "let the Go method wait for your own limiter; limits: {effect_concurrency: 8} limits the concurrent calls of a process"},
+	{name: "retries", instead: "write on_failure: {retries: 8} on the topic"},
+	{name: "key", instead: "leave it out: idem.DeliveryFrom(ctx) returns the key of the event"},
 	{name: "lock",
 		value: put(lockShape, func(v *Effect) **Lock { return &v.Lock }, readLock),
 		text:  "Lock against concurrent calls: a name, and the fields that identify the locked object.",
@@ -113,13 +113,13 @@ var effectKeys = keys[Effect]{
 		values:  "name: field, or list of fields",
 		codes:   "E110 E201 E813 E814",
 		example: "PaymentBooked: {effect: {if_interrupted: retry, lock: {accounts: account_id}}}",
-		asMap:   "say what is locked, and the field that tells which one: lock: {orders: order_id}",
+		asMap:   "write a name, and the field that identifies the locked object: lock: {orders: order_id}",
 		also:    "lock locks mutex distributed_lock lock_by lock_key",
-		write: "calls of effects that must not run side by side have lock, a key of effect: a name, and the field that tells which one is locked; " +
+		write: "to prevent concurrent calls of effects, write lock under effect, with a name and the field that identifies the locked object; " +
 			"a handler locks in its own transaction"},
 }
 
-const ofConcurrency = "write limits: {effect_concurrency: 8}, of each process"
+const ofConcurrency = "write limits: {effect_concurrency: 8}, which applies to each process"
 
 var lockShape = Shape{Names: lockNames.pattern.String(), Entries: &lockFields, One: true}
 

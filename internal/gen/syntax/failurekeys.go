@@ -10,7 +10,7 @@ var failureKeys = keys[FailurePolicy]{
 		standard: "8",
 		example:  "on_failure: {retries: 3}",
 		also:     "retry retry_policy max_retries attempts max_attempts",
-		write:    "on_failure: {retries: 8} counts the calls of a handler or an effect after the first; outages are retried without end"},
+		write:    "on_failure: {retries: 8} limits the retries of a handler or an effect; outages are retried indefinitely"},
 	{name: "initial_backoff", instead: "write max_backoff: the first pause is 200ms, or max_backoff if that is shorter"},
 	{name: "max_backoff",
 		value:    durationValue(func(f *FailurePolicy) **Duration { return &f.MaxBackoff }, "1ms", "1d"),
@@ -19,7 +19,7 @@ var failureKeys = keys[FailurePolicy]{
 		standard: "30s",
 		example:  "on_failure: {max_backoff: 5s}",
 		also:     "backoff retry_backoff retry_delay delay",
-		write:    "write on_failure: {max_backoff: 30s}, on the topic"},
+		write:    "write on_failure: {max_backoff: 30s} on the topic"},
 	{name: "give_up",
 		value: wordValue(func(f *FailurePolicy) **Text { return &f.GiveUp }, "dead_letter", "stop"),
 		text: "Action on a record that has finally failed: `dead_letter` makes it a dead letter, and `stop` halts the partition " +
@@ -30,7 +30,7 @@ var failureKeys = keys[FailurePolicy]{
 		codes:    "E707",
 		example:  "on_failure: {give_up: stop}",
 		also:     "dlq dlt dead_letter dead_letters dead_letter_queue deadletter",
-		write:    "dead letters are rows of idem_dead_letter, without a key for it; on_failure: {give_up: stop} halts the partition instead"},
+		write:    "dead letters are always stored in table idem_dead_letter; on_failure: {give_up: stop} halts the partition instead"},
 	{name: "stop_after",
 		value:    intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000),
 		text:     "Number of consecutive dead letters after which the partition halts before the next one.",
@@ -53,7 +53,7 @@ var failureKeys = keys[FailurePolicy]{
 		standard: "nothing waits",
 		codes:    "E413 E707",
 		example:  "on_failure: {park: record_key}"},
-	{name: "dead_letter_topic", instead: "the topic of dead letters is a row of idem_dead_letter_topic (docs/outbox.md)"},
+	{name: "dead_letter_topic", instead: "to send dead letters to a topic, insert a row into idem_dead_letter_topic (docs/outbox.md)"},
 	{name: "dead_letter_payload",
 		value: wordValue(func(f *FailurePolicy) **Text { return &f.DeadPayload }, "keep", "drop"),
 		text: "Whether a dead letter keeps its record. With `drop`, it has only place and reason, and can be discarded but not " +
@@ -87,7 +87,7 @@ var limitKeys = keys[Limits]{
 		standard: "30s",
 		example:  "limits: {batch_timeout: 1m}",
 		also:     "timeout handler_timeout",
-		write:    "write limits: {batch_timeout: 30s}, of a transaction with all its handlers"},
+		write:    "write limits: {batch_timeout: 30s}, the timeout of a transaction with all its handlers"},
 	{name: "max_payload",
 		value:    sizeValue(func(l *Limits) **Size { return &l.MaxPayload }, "1KiB", "256MiB"),
 		text:     "Maximum size of a record value. A longer value, or one whose JSON is longer, becomes a dead letter.",
@@ -99,13 +99,13 @@ var limitKeys = keys[Limits]{
 		more:     "Calls for the same record key run one after the other.",
 		standard: "8",
 		example:  "limits: {effect_concurrency: 64}"},
-	{name: "batch_bytes", instead: "write batch_events: 4 MiB close a batch in any case"},
+	{name: "batch_bytes", instead: "write batch_events; a batch is always closed at 4 MiB"},
 	{name: "event_timeout", instead: ofBatchTimeout},
 	{name: "statement_timeout", instead: ofBatchTimeout},
 	{name: "lock_timeout", instead: ofBatchTimeout},
 	{name: "max_poll_interval", instead: ofBatchTimeout},
-	{name: "max_depth", instead: "leave it out: a payload may nest 64 levels deep"},
+	{name: "max_depth", instead: "leave it out: a payload may be nested up to 64 levels deep"},
 }
 
 // ofBatchTimeout is what the other limits of time follow from.
-const ofBatchTimeout = "write batch_timeout: 30s, from which it follows"
+const ofBatchTimeout = "write batch_timeout: 30s; this time depends on it"

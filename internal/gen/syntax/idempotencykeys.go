@@ -11,7 +11,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		codes:   "E110 E310 E409",
 		example: "idempotency_key: {source: [tenant, {header: Idempotency-Key}], window: 8d}",
 		also:    "scope namespace key_prefix",
-		write:   "leave it out: a key is one of its event and topic; what else it is unique within is a part of source, source: [tenant, id]"},
+		write:   "leave it out: a key is unique within its event and topic; add any narrower scope to source, for example source: [tenant, id]"},
 	{name: "window",
 		value: put(durationShape("1s", "3650d"), func(k *IdempotencyKey) **Duration { return &k.Window }, readWindow),
 		text:  "Minimum time after an event for which its duplicates are recognized.",
@@ -21,7 +21,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		codes:    "E408 E412 E509",
 		example:  "idempotency_key: {source: event_id, window: 35d}",
 		also:     "ttl expiry expires expire_after expires_after key_ttl dedup_window dedupe_window deduplication_window",
-		write:    "how long a key is known is window: 8d, in idempotency_key"},
+		write:    "write window: 8d in idempotency_key, the time for which a key is known"},
 	{name: "copies",
 		value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition"),
 		text:  "Partitions in which duplicates of an event may arrive. With `same_partition`, keys are not stored in a table.",
@@ -39,12 +39,12 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		standard: "`declared`",
 		codes:    "E207 E310 E412",
 		example:  "idempotency_key: {source: event_id, window: 8d, compare: [amount, currency]}"},
-	{name: "unique_per", instead: "equal keys of two events are two: records that share their keys are one event, which lists their types, type: [a, b]"},
-	{name: "also", instead: "events have one source: docs/patterns.md says how the key of a live topic is changed"},
-	{name: "missing", instead: "a record without the header of its key is a dead letter: docs/patterns.md says how the key of a live topic is changed"},
+	{name: "unique_per", instead: "two events never share keys: if records of several types share keys, declare one event with type: [a, b]"},
+	{name: "also", instead: "an event has one source: docs/patterns.md describes how to change the key of a live topic"},
+	{name: "missing", instead: "a record without the header of its key becomes a dead letter: docs/patterns.md describes how to change the key of a live topic"},
 	{name: "record", stands: "source", instead: "it is a source: write idempotency_key: {source: {record: offset}}"},
 	{name: "header", stands: "source", instead: "it is a source: write idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
-	{name: "copies_keep_record_key", instead: "it is a promise for the whole topic: write assume: [ordered, copies_keep_record_key] there"},
+	{name: "copies_keep_record_key", instead: "it is a promise about the whole topic: write assume: [ordered, copies_keep_record_key] on the topic"},
 }
 
 var (
@@ -70,4 +70,4 @@ var sourceKeys = keys[keySourceMap]{
 }
 
 // ofCloudEvents is where the attributes of CloudEvents are.
-const ofCloudEvents = "an attribute of a CloudEvent is a header named ce_..., or in structured mode a member of the value"
+const ofCloudEvents = "the attributes of a CloudEvent are headers named ce_..., or in structured mode members of the value"

@@ -53,7 +53,7 @@ var payloadKeys = keys[Payload]{
 		standard: "required with Avro and Protobuf",
 		codes:    "E110 E117 E118",
 		example:  "payload: {encoding: protobuf, schema: proto/orders.proto#shop.v1.Order}"},
-	{name: "format", instead: "leave it out: values are JSON, and {type: bytes, record: value} reads any other one as it is"},
+	{name: "format", instead: "leave it out: values are JSON; {type: bytes, record: value} reads any other value unchanged"},
 	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
 }
 

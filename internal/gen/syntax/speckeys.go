@@ -8,7 +8,7 @@ var specKeys = keys[Spec]{
 		text:    "Version of the spec language.",
 		codes:   "E109",
 		example: "version: 1"},
-	{name: "consumer", required: true, missing: "name the service: consumer: orders, which is Kafka's group and the ledger's name, too",
+	{name: "consumer", required: true, missing: "name the service, its consumer group and its ledger: consumer: orders",
 		value:   nameValue(consumerNames, func(s *Spec) **Text { return &s.Consumer }),
 		text:    "Name of the service, its ledger and its Kafka consumer group.",
 		more:    "The name cannot change: see [names](spec.md#names).",
@@ -16,8 +16,8 @@ var specKeys = keys[Spec]{
 		codes:   "E201",
 		example: "consumer: orders",
 		also:    "group consumer_group",
-		write:   "the group is named after consumer: <name>, and has no other name"},
-	{name: "package", required: true, missing: "name the Go package of the folder that this spec is in, for example package: orders",
+		write:   "the consumer group always has the name in consumer: <name>"},
+	{name: "package", required: true, missing: "name the Go package in the folder of this spec, for example package: orders",
 		value:   nameValue(packageNames, func(s *Spec) **Text { return &s.Package }),
 		text:    "Go package of the generated code, which is written to the folder of the spec.",
 		more:    "A folder can hold only one service.",
@@ -28,7 +28,7 @@ var specKeys = keys[Spec]{
 		value:   textValue(func(s *Spec) **Text { return &s.Description }),
 		text:    "Doc comment of the generated package.",
 		example: "description: Orders, as the shop sees them."},
-	{name: "import", instead: "copy the types that you need; a table that another service makes is external: true here"},
+	{name: "import", instead: "copy the types that you need; if another service creates a table, declare it here with external: true"},
 	{name: "examples",
 		value: pathValue(func(s *Spec) **Text { return &s.Examples }),
 		text:  "JSON file of sample records, relative to the spec. Each record must decode.",
@@ -50,7 +50,7 @@ var specKeys = keys[Spec]{
 		text:  "Topics that the service reads, and their events.",
 		example: "topics:\n  orders.v1:\n    idempotency_key: {source: {header: Idempotency-Key}, window: 8d}\n" +
 			"    events:\n      OrderPlaced: {fields: {order_id: uuid}, write: [insert: orders]}"},
-	{name: "on_failure", instead: "say it of each topic: topics: {orders.v1: {on_failure: {retries: 8}}}"},
+	{name: "on_failure", instead: "write it on each topic: topics: {orders.v1: {on_failure: {retries: 8}}}"},
 	{name: "limits",
 		value:    put(limitsShape, func(s *Spec) **Limits { return &s.Limits }, readLimits),
 		text:     "Limits of batches, payloads and effects.",
@@ -63,7 +63,7 @@ var specKeys = keys[Spec]{
 		standard: "the default of each key",
 		example:  "migrations: {dir: db/migrations, format: goose}",
 		asMap:    "write migrations: {dir: TEXT}"},
-	{name: "renamed_from", instead: "the consumer keeps its name: it is that of its ledger, and of the group in Kafka"},
+	{name: "renamed_from", instead: "a consumer cannot be renamed, because its ledger and its consumer group have the same name"},
 	{name: "outbox", instead: toOutbox},
 }
 
@@ -95,6 +95,6 @@ func docKeys[T any](doc func(*T) *Doc, more ...key[T]) keys[T] {
 			more:    "Changing the description of a table or column does not create a migration.",
 			example: "description: An order, as the shop sees it."},
 		{name: "deprecated", instead: "say so in the description"},
-		{name: "go_name", instead: "names in Go are made of the spec's: give the entry another name, and say by name, path or type what it is outside of the spec"},
+		{name: "go_name", instead: "Go names are derived from the spec: give the entry another name, and write its name outside of the spec under name, path or type"},
 	}, more...)
 }

@@ -69,7 +69,7 @@ var stepTables = []struct {
 		more:    "At least one of the two is required (E105).",
 		example: "- update: orders\n  set: {state: {value: paid}}",
 		also:    "soft_delete",
-		write:   "keep the row and mark it, update: <table>, by {value: true} for a column of its own"}),
+		write:   "keep the row and mark it, update: <table>, with {value: true} in a separate column"}),
 		[]string{"set", "modify"}},
 	{"delete", stepKeys(key[Step]{name: "delete",
 		text:    "Table from which to delete a row.",
@@ -113,7 +113,7 @@ func stepKeys(verb key[Step]) keys[Step] {
 
 // otherVerbs are verbs that this language says in another way.
 var otherVerbs = keys[Step]{
-	{name: "append", instead: "insert the row with the number that the producer gives it in the primary key, or number the rows in Go code: handle: true"},
+	{name: "append", instead: "insert the row with the producer's number in its primary key, or number the rows in Go code, handle: true"},
 	{name: "replace", instead: "delete the rows of the parent (many: true), then insert one for each element"},
 }
 
@@ -121,13 +121,13 @@ var otherVerbs = keys[Step]{
 var inHandlers = keys[Step]{
 	{name: "then", instead: decides}, {name: "else", instead: decides},
 	{name: "always", instead: "leave it out: each step is applied or skipped by its own conditions"},
-	{name: "at_least", instead: "state CHECK (<column> >= 0) in a migration of yours: an event that breaks it is a dead letter; where a refusal is a row, write Go code, handle: true"},
-	{name: "if_below", instead: "an event that breaks a CHECK of the table is a dead letter; where a refusal is a row, write Go code, handle: true"},
+	{name: "at_least", instead: "add CHECK (<column> >= 0) in a migration of your own: an event that violates it becomes a dead letter; to store a refusal as a row, write Go code, handle: true"},
+	{name: "if_below", instead: "an event that violates a CHECK of the table becomes a dead letter; to store a refusal as a row, write Go code, handle: true"},
 }
 
-const toOutbox = "the outbox is a table, and writing it is an insert: insert: idem_outbox (docs/outbox.md)"
+const toOutbox = "the outbox is a table; write to it by insert: idem_outbox (docs/outbox.md)"
 
-const decides = "steps do not depend on one another: what decides between rows is Go code in the same transaction, handle: true"
+const decides = "steps do not depend on one another: decide between rows in Go code, in the same transaction, handle: true"
 
 // allStepKeys are the keys of steps beside verbs, each with one meaning under every verb that
 // takes it.
@@ -139,7 +139,7 @@ var allStepKeys = keys[Step]{
 		codes:   "E308",
 		example: "- insert: order_lines\n  each: lines\n  set: {order_id: order_id, line: {each: position}}",
 		also:    "children nested",
-		write:   "rows of a list are a step by themselves, insert: <table> with each: <list>"},
+		write:   "write the rows of a list in a separate step, insert: <table> with each: <list>"},
 	{name: "set", with: "insert upsert update add",
 		value: assignsValue(func(s *Step) **Assigns { return &s.Set }),
 		text:  "Values of columns. A bare name is a field; a constant is `{value: ...}`.",
@@ -192,7 +192,7 @@ var allStepKeys = keys[Step]{
 		standard: "`error`",
 		example:  "- insert: orders\n  if_exists: skip",
 		also:     "on_conflict on_duplicate",
-		write:    "insert has if_exists: skip for a row that is there, and upsert overwrites it"},
+		write:    "if the row exists, insert does nothing with if_exists: skip, and upsert overwrites the row"},
 	{name: "if_missing", with: "update add",
 		value: wordValue(func(s *Step) **Text { return &s.If.Missing }, "error", "skip", InsertMissing),
 		text: "Action if `where` finds no row: `error` makes the record a dead letter, `skip` does nothing, and `insert` " +
@@ -221,7 +221,7 @@ var allStepKeys = keys[Step]{
 		codes:   "E506",
 		example: "- upsert: orders\n  if_newer: version",
 		also:    "version_column optimistic_lock",
-		write:   "write if_newer: <column> in the step, a version or time that the producer sets"},
+		write:   "write if_newer: <column> in the step, with a version or time that the producer sets"},
 	{name: "keep", with: "upsert",
 		value:   textsValue(func(s *Step) **Texts { return &s.Own.Keep }),
 		text:    "Columns to write only in a new row.",
@@ -235,7 +235,7 @@ func sums[T any]() keys[T] {
 	return keys[T]{{name: "add", instead: noArithmetic}, {name: "plus", instead: noArithmetic}, {name: "minus", instead: noArithmetic}}
 }
 
-const noArithmetic = "set writes values as they come; to add or subtract, write a step add: <table> with plus: or minus:"
+const noArithmetic = "set writes values unchanged; to add or subtract, write a step add: <table> with plus: or minus:"
 
 var (
 	assignsShape = Shape{Entries: &valueShape, Some: true}.as("assigns")
