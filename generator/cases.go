@@ -70,7 +70,7 @@ func Case(s Spec, name, event string) (_ *Result, err error) {
 	}
 	change, err := folder.Compare(output.File{Path: casePath(name), Policy: output.Scaffold, Data: proof.Of(read.service).Draft(e)})
 	if err == nil && change.Op == "" {
-		err = fmt.Errorf("%s exists; idemgen case replaces nothing", change.Path)
+		err = fmt.Errorf("%s exists: idemgen case never replaces a file", change.Path)
 	}
 	if err != nil {
 		return nil, errors.Join(err, folder.Close())

@@ -115,14 +115,14 @@ func (w *topicWriter) recordKey() {
 	}
 	switch {
 	case k.Records == 0:
-		note("The records have no key, so Kafka keeps no order between those of one entity.")
+		note("The records have no key, so Kafka keeps no order among the records of one entity.")
 		return
 	case k.Records < w.Records:
 		note("Only %d of %d records have a key, so there is no record_key.", k.Records, w.Records)
 		return
 	case k.Type == "bytes":
 		note("The keys of the records are not text, or not all of one form, so there is no record_key: idemgen")
-		note("cannot tell their encoding, which you declare as record_key_format.")
+		note("cannot determine their encoding, which you declare as record_key_format.")
 		return
 	}
 	w.part = scaffold.Column{Name: "record_key", Type: k.Type}

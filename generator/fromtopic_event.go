@@ -105,7 +105,7 @@ func (w *topicWriter) event(e *survey.Event, events, tables topicNames) {
 		w.member(f, e, field)
 	}
 	if e.Open {
-		out.Notes = append(out.Notes, "The members of its values have too many names to be fields, so the value is one. Decide which")
+		out.Notes = append(out.Notes, "Its values have too many member names to be fields, so the value is one field. Decide which")
 		out.Notes = append(out.Notes, "members you need; map(T) reads an object whose member names are data.")
 		field(w.field("\x00body"), "{type: json, record: value}", "jsonb", "")
 	}

@@ -62,13 +62,13 @@ func readHistory(s *source) (*history, error) {
 func (h *history) sameService(s *source, name string) error {
 	if h.old.Source != s.service.Source {
 		if _, err := s.folder.Read(h.old.Source); err == nil { // else the spec was renamed
-			return fmt.Errorf("%s is of %s, which is in the same folder as %s: a folder is one Go package, give each spec a folder of its own",
+			return fmt.Errorf("%s belongs to %s, which is in the same folder as %s: a folder is one Go package, so give each spec a folder of its own",
 				name, s.folder.Show(h.old.Source), s.Path)
 		}
 	}
 	if h.old.Consumer != s.service.Consumer {
-		return fmt.Errorf("%s is of consumer %q, %s says %q: under a new name the consumer has an empty ledger, reads every topic from "+
-			"start_from and applies again what the old name has applied; to continue with its ledger, write %s again; if the new one is wanted, change the name in %s too",
+		return fmt.Errorf("%s belongs to consumer %q, but %s names %q: under a new name the consumer has an empty ledger, reads every topic from "+
+			"start_from, and applies again the events that the old name has applied; to continue with the old ledger, write %s again; to use the new name, also change it in %s",
 			name, h.old.Consumer, s.Path, s.service.Consumer, h.old.Consumer, name)
 	}
 	return nil
@@ -79,7 +79,7 @@ func (h *history) note(spec string) string {
 	if h.old == nil || h.next.Identity == h.old.Identity {
 		return ""
 	}
-	return spec + ": events have another identity, see idemgen plan: roll out without going back: an older version of the service halts on partitions that this one has written\n"
+	return spec + ": the identity of events has changed (see idemgen plan), so do not roll back after the rollout: an older version of the service halts on partitions that this one has written\n"
 }
 
 // byHand reports whether a migration of the team's own says that it makes the change, and
@@ -99,15 +99,15 @@ func (h *history) byHand(subject string) bool {
 func (h *history) wayOut(s *source, c state.TableChange) string {
 	renamed := ""
 	if c.Gone && c.At.Column == "" {
-		renamed = " (after a rename also a line for the new table)"
+		renamed = " (after a rename, also a line for the new table)"
 	} else if c.Gone {
-		renamed = " (after a rename also a line for the new column)"
+		renamed = " (after a rename, also a line for the new column)"
 	}
 	dir := s.folder.Show(s.service.Migrations.Dir)
 	if h.ledger.mixed {
 		dir = "what idemgen wrote in " + dir
 	}
-	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again; if the newest alone was not, delete it and take that file back (git checkout)",
+	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again; if only the newest one was not, delete it and restore that file (git checkout)",
 		order(c), byHandMark+c.Subject(), renamed, dir, s.folder.Show(state.File))
 }
 
@@ -123,7 +123,7 @@ func order(c state.TableChange) string {
 	}
 	text := "write " + sqlcode.AlterColumn(c.Table, sqlcode.Alteration{Column: c.Column, Type: c.Alter.Type, Nullable: c.Alter.Nullable, Default: c.Alter.Default})
 	if c.Alter.Type {
-		text += " or, if the type does not take all that the former one took, add a column of it, fill it in portions, and drop the former one,"
+		text += " or, if the new type does not hold all values of the old one, add a column of the new type, fill it in portions, and drop the old column,"
 	}
 	return text
 }

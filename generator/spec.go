@@ -89,7 +89,7 @@ func readInOrder(spec Spec) (*source, error) {
 		return nil, err
 	}
 	if s.service == nil {
-		return nil, fmt.Errorf("%s is not in order: idemgen check says why", spec.Path)
+		return nil, fmt.Errorf("%s has errors: run idemgen check", spec.Path)
 	}
 	s.service.Source = spec.Path
 	return s, nil
@@ -105,7 +105,7 @@ func apart(sources []*source) {
 			if s.parsed.Consumer != nil {
 				at = s.parsed.Consumer.Pos
 			}
-			s.problems.Add(at, "E812", fmt.Sprintf("%q is a service spec in this folder too", path.Base(other.Path)),
+			s.problems.Add(at, "E812", fmt.Sprintf("%q is also a service spec in this folder", path.Base(other.Path)),
 				"a folder is one Go package: give each spec a folder of its own")
 			continue
 		}

@@ -20,14 +20,14 @@ func TestCompletions(t *testing.T) {
 		{"|", "generate\tWrite the files that the specs describe", "release"},
 		{"stream|", "set\tSet the offset of the next record to apply", "generate"},
 		{"help stream re|", "release\tResume halted partitions", "list"},
-		{"stream set --|", "--reason\tthe reason, which the ledger keeps", "--all"},
+		{"stream set --|", "--reason\treason, which the ledger keeps", "--all"},
 		{"stream release --|", "--all\t", "--from"},
 		{"generate |", "yaml\n:8\n", ""}, // files that end so, and folders
 		{"init |", ":16\n", ""},          // folders
 		{"stream set |", ":4\n", ""},     // no files
 		{"stream set --topic |", ":4\n", ""},
 		{"version |", ":4\n", ""},
-		{"dead |", "show\tShow a dead letter with its record, and what can be done next", "generate"},
+		{"dead |", "show\tShow a dead letter with its record and the possible next steps", "generate"},
 		{"find --|", "--offset\tthe record, as PARTITION:OFFSET", "--raw"},
 		{"find |", ":4\n", ""},
 	} {

@@ -81,9 +81,9 @@ func misfit(n *avro.SchemaNode, value any) error {
 	}
 	text, err := json.Marshal(value)
 	if err != nil || len(text) > 40 {
-		return fmt.Errorf("it is no %s", is)
+		return fmt.Errorf("it is not of type %s", is)
 	}
-	return fmt.Errorf("%s is no %s", text, is)
+	return fmt.Errorf("%s is not of type %s", text, is)
 }
 
 // fitted is what the library encodes for JSON.
@@ -221,7 +221,7 @@ func fittedSingle(n *avro.SchemaNode, value any) (any, error) {
 		}
 	case "enum":
 		if isText && !slices.Contains(n.Symbols, text) {
-			return nil, fmt.Errorf("%q is none of %s", text, strings.Join(n.Symbols, ", "))
+			return nil, fmt.Errorf("%q is not one of %s", text, strings.Join(n.Symbols, ", "))
 		}
 		if isText {
 			return text, nil

@@ -87,7 +87,7 @@ func fitted(f protoreflect.FieldDescriptor, value any) (_ any, err error) {
 		}
 	case string:
 		if f.Enum() != nil && f.Enum().Values().ByName(protoreflect.Name(v)) == nil { // which protojson would leave out
-			return nil, fmt.Errorf("%q is none of %s", v, f.Enum().FullName())
+			return nil, fmt.Errorf("%q is not one of %s", v, f.Enum().FullName())
 		}
 	}
 	return value, nil

@@ -1,7 +1,6 @@
 package architecture
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -115,62 +114,6 @@ func TestReferenceNamesTheCodes(t *testing.T) {
 	for c := range known {
 		if !named[c] {
 			t.Errorf("none of %v in docs names %s", reference, c)
-		}
-	}
-}
-
-var codeSpan = regexp.MustCompile("`([a-z_]+)`")
-
-// rows are the keys that stand in the first cell of a row of a table.
-func rows(text string) map[string]bool {
-	keys := map[string]bool{}
-	for line := range strings.Lines(text) {
-		cell, isRow := strings.CutPrefix(line, "| ")
-		if !isRow {
-			continue
-		}
-		cell, _, _ = strings.Cut(cell, " |")
-		for _, m := range codeSpan.FindAllStringSubmatch(cell, -1) {
-			keys[m[1]] = true
-		}
-	}
-	return keys
-}
-
-// properties collects the names under every "properties" of a JSON schema.
-func properties(node any, found map[string]bool) {
-	switch n := node.(type) {
-	case map[string]any:
-		for name, value := range n {
-			if inner, ok := value.(map[string]any); ok && name == "properties" {
-				for key := range inner {
-					found[key] = true
-				}
-			}
-			properties(value, found)
-		}
-	case []any:
-		for _, value := range n {
-			properties(value, found)
-		}
-	}
-}
-
-// Every key of a case has a row in its page. docs/keys.md, which is made, has those of specs.
-func TestThePageOfCasesHasEveryKey(t *testing.T) {
-	var tree any
-	if err := json.Unmarshal([]byte(read(t, "../../schema/idemgen.case.v1.schema.json")), &tree); err != nil {
-		t.Fatal(err)
-	}
-	keys := map[string]bool{}
-	properties(tree, keys)
-	if len(keys) < 15 {
-		t.Fatalf("the JSON schema of cases has %d keys only", len(keys))
-	}
-	described := rows(read(t, "../../docs/cases.md"))
-	for key := range keys {
-		if !described[key] {
-			t.Errorf("docs/cases.md has no row for the key %s", key)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestLinksOfThePage(t *testing.T) {
 	if links < 120 {
 		t.Errorf("%d links only", links)
 	}
-	for _, line := range []string{"| default | `earliest` |", "| values | `keep`, `drop` |", "| with | `upsert` |", "| values | 1s to 3650d |"} {
+	for _, line := range []string{"- Default: 500", "- Values: `keep` (default), `drop`", "- Required with Avro and Protobuf", "- Verbs: `upsert`", "- Values: 1s to 3650d"} {
 		if !strings.Contains(text, line+"\n") {
 			t.Errorf("no line is %q", line)
 		}

@@ -26,9 +26,9 @@ func files() map[string][]byte {
 	spec, cases := syntax.Language(), syntax.CaseLanguage()
 	return map[string][]byte{
 		"schema/idemgen.v1.schema.json": jsonSchema(spec, "idemgen.v1.schema.json", "idemgen spec, version 1",
-			"The topics a service reads, which key makes each event idempotent, and what it does to which tables."),
+			"Topics that a service reads, the idempotency key of each event, and the rows that it writes."),
 		"schema/idemgen.case.v1.schema.json": jsonSchema(cases, "idemgen.case.v1.schema.json", "A case of idemgen, version 1",
-			"Records, the rows that are there before, and those that must be there afterwards."),
+			"Records, the rows that exist before them, and the rows expected afterwards."),
 		"docs/keys.md": page(spec, cases),
 	}
 }

@@ -13,21 +13,22 @@ import (
 
 const intro = `# Keys, one by one
 
-Look up a key of ` + "`idemgen.yaml`" + `, or of a [case](cases.md), here: what it is for, what it takes,
-and an example. [spec.md](spec.md) teaches the language. ` + "`go run ./scripts/keys`" + ` makes this page
-from the tables of keys in ` + "`internal/gen/syntax`" + `.
+This page is the reference for the keys of ` + "`idemgen.yaml`" + ` and of [cases](cases.md). Each entry says
+what the key sets, and lists its values, the verbs of the steps that accept it, and its own errors.
+[spec.md](spec.md) teaches the language. ` + "`go run ./scripts/keys`" + ` generates this page from
+` + "`internal/gen/syntax`" + `.
 
-In the tables, *default* is what holds without the key, *with* names the verbs of steps that take
-it, and *refused* the errors about it. These errors are about any key:
+These errors can occur with any key:
 
-| code | the key |
+| code | error |
 |---|---|
-| E104 | does not exist |
-| E105 | is required, and missing |
-| E106 | has a value of the wrong kind, or an empty one |
-| E107 | is there twice |
-| E108 | has a malformed value |
-| E708 | has a value out of its range |
+| E104 | unknown key |
+| E105 | missing key |
+| E106 | value that is empty or of the wrong kind |
+| E107 | duplicate key, or duplicate item of a list |
+| E108 | malformed value |
+| E111 | value that is not one of the listed ones |
+| E708 | value out of range |
 
 `
 
@@ -49,7 +50,7 @@ func page(languages ...syntax.Section) []byte {
 }
 
 // named is the section of the key that all named things have.
-const named = "whatever has a name"
+const named = "a named entry"
 
 // sectionsOf lists the sections of a language once each. The description of named things is one
 // section, behind the top.
@@ -89,14 +90,13 @@ func placesOf(s syntax.Section) (all []place) {
 // index lists the keys from A to Z.
 func index(b *bytes.Buffer, places []place) {
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.name, b.name) })
-	b.WriteString("| key | of |\n|---|---|\n")
 	for i := 0; i < len(places); {
 		var links []string
 		name := places[i].name
 		for ; i < len(places) && places[i].name == name; i++ {
 			links = append(links, fmt.Sprintf("[%s](#%s)", places[i].of, places[i].link))
 		}
-		fmt.Fprintf(b, "| `%s` | %s |\n", name, strings.Join(links, " · "))
+		writeItem(b, fmt.Sprintf("`%s`: %s", name, strings.Join(links, ", ")))
 	}
 }
 
@@ -111,12 +111,12 @@ func listed(s syntax.Section) bool {
 
 func section(b *bytes.Buffer, s syntax.Section) {
 	file, _, _ := strings.Cut(s.Rules, "#")
-	rules := fmt.Sprintf("The rules are in [%s](%s).", file, s.Rules)
+	rules := fmt.Sprintf("See [%s](%s).", file, s.Rules)
 	switch {
 	case len(s.OneOf) == len(s.Keys):
-		rules = "Exactly one of them is there (E110). " + rules
+		rules = "Exactly one of these keys is required (E110). " + rules
 	case s.OneOf != nil:
-		rules = "Exactly one of " + code(s.OneOf) + " is there (E110). " + rules
+		rules = "Exactly one of " + code(s.OneOf) + " is required (E110). " + rules
 	}
 	fmt.Fprintf(b, "\n## %s\n%s\n", heading(s), wrapped(rules))
 	if listed(s) {
@@ -128,24 +128,39 @@ func section(b *bytes.Buffer, s syntax.Section) {
 		return
 	}
 	for _, k := range s.Keys {
-		fmt.Fprintf(b, "\n### %s\n%s\n\n| | |\n|---|---|\n", title(k, s), said(k))
-		with := ""
-		if k.With != "" {
-			with = code(strings.Fields(k.With))
-		}
-		standard := k.Default
-		if k.Required {
-			standard = "required"
-		}
-		for _, row := range [][2]string{
-			{"values", cmp.Or(k.Values, values(k.Shape))}, {"default", standard}, {"with", with}, {"refused", k.Codes},
-		} {
-			if row[1] != "" {
-				fmt.Fprintf(b, "| %s | %s |\n", row[0], row[1])
-			}
+		fmt.Fprintf(b, "\n### %s\n%s\n\n", title(k, s), said(k))
+		for _, fact := range factsOf(k) {
+			writeItem(b, fact)
 		}
 		fmt.Fprintf(b, "\n```yaml\n%s\n```\n", k.Example)
 	}
+}
+
+// factsOf are the items of the list below the text of a key.
+func factsOf(k syntax.Key) (facts []string) {
+	add := func(name, fact string) {
+		if fact != "" {
+			facts = append(facts, name+fact)
+		}
+	}
+	accepted := cmp.Or(k.Values, values(k.Shape))
+	of, conditional := strings.CutPrefix(k.Default, "required")
+	marked := strings.Replace(accepted, k.Default, k.Default+" (default)", 1)
+	switch {
+	case k.Required, conditional:
+		add("Values: ", accepted)
+		facts = append(facts, "Required"+of)
+	case k.Default != "" && k.Shape.Words != nil && marked != accepted:
+		add("Values: ", marked)
+	default:
+		add("Values: ", accepted)
+		add("Default: ", k.Default)
+	}
+	if k.With != "" {
+		add("Verbs: ", code(strings.Fields(k.With)))
+	}
+	add("Errors: ", k.Codes)
+	return facts
 }
 
 // said is what the page says of a key: in one paragraph, if that is short.
@@ -182,6 +197,11 @@ func code(words []string) string { return "`" + strings.Join(words, "`, `") + "`
 
 // columns is the width of prose.
 const columns = 100
+
+// writeItem writes an item of a list.
+func writeItem(b *bytes.Buffer, text string) {
+	b.WriteString(strings.ReplaceAll(wrapped("- "+text), "\n", "\n  ") + "\n")
+}
 
 // block matches a word that begins something else than prose where a line begins with it.
 var block = regexp.MustCompile(`^([-+*#>|=]|[0-9]+[.)]$)`)

@@ -29,9 +29,9 @@ func (a *All) fill(t *syntax.Topic, is *shape) {
 		at := t.Payload.Schema.Pos
 		of := is.below(path)
 		if of == nil || !of.object() {
-			says, hint := "event "+e.Name.Value+" has no message at "+strings.Join(path, "."), "its root is a field of "+is.says+" that has fields"
+			says, hint := "event "+e.Name.Value+" has no message at "+strings.Join(path, "."), "root must be a field of "+is.says+" that has fields"
 			if len(path) == 0 {
-				says, hint = "event "+e.Name.Value+" has no fields, and the schema is "+is.says+", which has none", "for example fields: {text: {type: string, path: $}}"
+				says, hint = "event "+e.Name.Value+" has no fields, and neither has its schema, which is "+is.says, "for example fields: {text: {type: string, path: $}}"
 			}
 			a.problems.Add(at, "E117", says, hint)
 			continue

@@ -103,7 +103,7 @@ func (a *All) load(file readFile, p *syntax.Packing, whose string) bool {
 // hintOf says what to do where a file cannot be read.
 func hintOf(err error) string {
 	if strings.Contains(err.Error(), missing{}.Error()) {
-		return "paths of files are relative to this spec; imports also to the folder of the schema, and to each above it"
+		return "file paths are relative to this spec; imports can also be relative to the folder of the schema, or to a folder above it"
 	}
 	return "an .avsc file is one schema in JSON, with all types that it names; a .proto file may import others"
 }
@@ -132,7 +132,7 @@ func (a *All) Attach(s *model.Service) (problems syntax.Diagnostics) {
 					continue
 				}
 				if why := is.shape.misfit(f.Source.Path, f.Type); why != "" {
-					problems.Add(placeOf(a.spec.Topics[i], e.Name, f.Name), "E118", fmt.Sprintf("field %q of event %s: %s", f.Name, e.Name, why), "the fields of a message are in "+m.File+"; its members have the same names in a path")
+					problems.Add(placeOf(a.spec.Topics[i], e.Name, f.Name), "E118", fmt.Sprintf("field %q of event %s: %s", f.Name, e.Name, why), m.File+" lists the fields of the message; paths use the same names")
 				}
 			}
 		}

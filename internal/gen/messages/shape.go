@@ -70,7 +70,7 @@ func (s *shape) misfit(path []string, t model.FieldType) string {
 func (s *shape) spelled(name string) string {
 	for _, m := range s.members {
 		if m.name != name && snake(m.name) == snake(name) {
-			return fmt.Sprintf("; it has %s: say naming: camelCase, or its path", m.name)
+			return fmt.Sprintf("; it has %s: write naming: camelCase, or its path", m.name)
 		}
 	}
 	return ""
@@ -82,13 +82,13 @@ func (s *shape) unlike(name string, t model.FieldType) string {
 	case t.Kind == model.JSON || len(s.kinds) == 0:
 		return ""
 	case !slices.Contains(s.kinds, t.Kind):
-		return fmt.Sprintf("%s is %s, which is read by %s, and not by %s", name, s.says, words[s.kinds[0]], words[t.Kind])
+		return fmt.Sprintf("%s is %s, which can be read by %s, but not by %s", name, s.says, words[s.kinds[0]], words[t.Kind])
 	case t.Kind == model.List || t.Kind == model.Map:
 		return s.elem.unlike(name, *t.Elem)
 	case (t.Kind == model.Timestamp || t.Kind == model.Date) && s.number && t.Notation == model.Usual:
-		return fmt.Sprintf("%s is %s, a number, which is read by epoch_s and its like, and not by %s", name, s.says, words[t.Kind])
+		return fmt.Sprintf("%s is %s, a number, which can be read by epoch_s and similar types, but not by %s", name, s.says, words[t.Kind])
 	case s.kinds[0] == t.Kind && t.Notation != model.Usual:
-		return fmt.Sprintf("%s is %s, which is read by %s, whatever its unit", name, s.says, words[t.Kind])
+		return fmt.Sprintf("%s is %s, which can be read by %s, whatever its unit", name, s.says, words[t.Kind])
 	case t.Notation == model.Array || t.Notation == model.WithScale:
 		return fmt.Sprintf("%s is %s, and values of the type are an array or an object in JSON", name, s.says)
 	case t.Kind == model.Enum && len(s.symbols) > 0 && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool { return slices.Contains(s.symbols, v.Text) }):
@@ -122,7 +122,7 @@ func (s *shape) mistyped(path []string, events []*model.Event) (why []string) {
 		return []string{fmt.Sprintf("%s has no field %s%s", s.says, strings.Join(path, "."), s.spelled(path[0]))}
 	}
 	if len(is.symbols) == 0 && !slices.Contains(is.kinds, model.String) && len(is.kinds) > 0 {
-		return []string{fmt.Sprintf("%s is %s, and only a text or an enum tells events apart", strings.Join(path, "."), is.says)}
+		return []string{fmt.Sprintf("%s is %s, but only a text or an enum can identify events", strings.Join(path, "."), is.says)}
 	}
 	if len(is.symbols) == 0 {
 		return nil
@@ -146,7 +146,7 @@ func (s *shape) mistypes(path []string, e *model.Event) string {
 	parent := len(path) - 1
 	for _, f := range e.Fields {
 		if p := f.Source.Path; f.Source.Kind == model.FromPayload && len(p) > parent && slices.Equal(p[:parent], path[:parent]) && slices.Contains(s.symbols, p[parent]) && !slices.Contains(e.Types, p[parent]) {
-			return fmt.Sprintf("field %s of event %s is in %s, which is not there in a record of type %s", f.Name, e.Name, p[parent], strings.Join(e.Types, " or "))
+			return fmt.Sprintf("field %s of event %s is in %s, which is absent in a record of type %s", f.Name, e.Name, p[parent], strings.Join(e.Types, " or "))
 		}
 	}
 	return ""

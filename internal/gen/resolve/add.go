@@ -67,13 +67,13 @@ func resolveSum(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, a s
 	switch c.Model.Type.Kind {
 	case model.ColInteger, model.ColBigint, model.ColNumeric:
 	case model.ColReal, model.ColDouble:
-		return refuse("E302", c.Is()+" is a "+c.Model.Type.String()+": such sums depend on their order", "declare it numeric, or a whole number of the smallest unit")
+		return refuse("E302", c.Is()+" is "+c.Model.Type.String()+", whose sums depend on their order", "declare it numeric, or a whole number of the smallest unit")
 	default:
 		return refuse("E302", fmt.Sprintf("%s is %s, which cannot be added to", c.Is(), c.Spec.Type.Word), "add to integer, bigint or numeric columns")
 	}
 	for _, fk := range st.Table.Model.ForeignKeys {
 		if slices.Contains(fk.Columns, c.Model) {
-			return refuse("E302", c.Is()+" names a row of "+wording.Quote(fk.References.Name)+": a sum would name another one", "set it with an update or upsert")
+			return refuse("E302", c.Is()+" refers to a row of "+wording.Quote(fk.References.Name)+": a sum would refer to another row", "set it with an update or upsert")
 		}
 	}
 	if c.Model.Nullable {
@@ -106,7 +106,7 @@ func checkFound(report *syntax.Diagnostics, st *draft.Step) {
 	for _, a := range st.Spec.Set.Items {
 		if c := st.Table.Column(a.Column.Value); c != nil {
 			if _, finds := st.Where[c]; finds {
-				report.Add(a.Column.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(a.Column.Value)), "drop it here: the new row has it from where")
+				report.Add(a.Column.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where already finds the row by it", wording.Quote(a.Column.Value)), "drop it here: the new row gets it from where")
 				st.Whole = false
 			}
 		}
@@ -116,7 +116,7 @@ func checkFound(report *syntax.Diagnostics, st *draft.Step) {
 // checkNothingSet refuses values for a new row that the step never makes.
 func checkNothingSet(report *syntax.Diagnostics, st *draft.Step) {
 	fail := func(key syntax.Pos, name string) {
-		report.Add(key, "E602", name+" is for the row that if_missing: insert makes; add changes nothing but the columns of plus and minus", "write if_missing: insert, or an update step")
+		report.Add(key, "E602", name+" is only for the row that if_missing: insert creates; add changes only the columns of plus and minus", "write if_missing: insert, or an update step")
 		st.Whole = false
 	}
 	if st.Spec.Set != nil {
@@ -140,7 +140,7 @@ func insertMissing(report *syntax.Diagnostics, st *draft.Step) {
 		if st.Named[c] {
 			continue // checkFound reported it
 		}
-		if !checkWritable(report, c, st.Spec.If.Missing.Pos, "find the row by a key that events bring, or drop if_missing: insert") {
+		if !checkWritable(report, c, st.Spec.If.Missing.Pos, "find the row by a key whose values the event has, or drop if_missing: insert") {
 			st.Whole = false
 		}
 		st.Named[c] = true

@@ -77,7 +77,7 @@ func TestDefaultsOfTheReferenceHold(t *testing.T) {
 	syntax.Language().Each(func(s syntax.Section) {
 		for _, k := range s.Keys {
 			m := plain.FindStringSubmatch(k.Default)
-			if m == nil || k.Required || k.Default == "nothing" || k.Default == "JSON" {
+			if m == nil || k.Required || k.Default == "none" || k.Default == "JSON" {
 				continue
 			}
 			places := []string{s.Of}

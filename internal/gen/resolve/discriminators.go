@@ -29,7 +29,7 @@ func resolveDiscriminator(report *syntax.Diagnostics, t *draft.Topic) {
 	if t.Spec.Broken { // event_type may be what was refused
 		return
 	}
-	where := "say where the type is: event_type: {header: event-type} or {path: type}"
+	where := "declare where the type is: event_type: {header: event-type} or {path: type}"
 	if len(typed) > 1 {
 		report.Add(t.Spec.Name.Pos, "E401", fmt.Sprintf("topic %s has %d events but no event_type", wording.Quote(t.Spec.Name.Value), len(typed)), where)
 		return
@@ -68,11 +68,11 @@ func checkTombstones(report *syntax.Diagnostics, t *draft.Topic) {
 			continue
 		}
 		if e.Spec.Type != nil {
-			report.Add(e.Spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", wording.Quote(e.Spec.Name.Value)), "drop one of the two: a record without a value is known by that")
+			report.Add(e.Spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", wording.Quote(e.Spec.Name.Value)), "drop one of the two: a tombstone is recognized by its missing value")
 		}
 		if first != nil {
 			report.Add(e.Spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
-				wording.Quote(t.Spec.Name.Value), wording.Quote(first.Spec.Name.Value), wording.Quote(e.Spec.Name.Value)), "keep one: nothing tells two records without a value apart")
+				wording.Quote(t.Spec.Name.Value), wording.Quote(first.Spec.Name.Value), wording.Quote(e.Spec.Name.Value)), "keep one: two records without a value cannot be told apart")
 			continue
 		}
 		first = e
@@ -97,7 +97,7 @@ func checkTypeTexts(report *syntax.Diagnostics, t *draft.Topic, typed []*draft.E
 	for _, e := range typed {
 		if e.Spec.Type == nil {
 			if !e.Spec.Broken {
-				report.Add(e.Spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text that event_type finds for it", wording.Quote(e.Spec.Name.Value)),
+				report.Add(e.Spec.Name.Pos, "E402", fmt.Sprintf("event %s lacks \"type\", the text by which event_type finds it", wording.Quote(e.Spec.Name.Value)),
 					"write the text that the producer sends, for example type: "+typeExample(e.Spec.Name.Value))
 			}
 			continue

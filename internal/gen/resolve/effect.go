@@ -25,7 +25,7 @@ func (r *topicReader) resolveEffect(e *draft.Event) {
 	}
 	if h := e.Spec.Handle; h != nil && h.Value {
 		r.report.Add(h.Key, "E802", e.Is()+" has both handle and effect",
-			"keep effect for what is outside of Postgres, and write its rows in steps; or make two events of it")
+			"keep effect for the call outside of Postgres, and write its rows in steps; or declare two events")
 	}
 	m := &model.Effect{Timeout: effectTimeout, Keep: effectKeep, Interrupts: spec.IfInterrupted != nil && spec.IfInterrupted.Value == "dead_letter"}
 	e.Model.Effect = m
@@ -80,12 +80,12 @@ func (r *topicReader) checkResultMember(t *draft.Type, f draft.Field) {
 	case ft.Notation != model.Usual:
 		what = "a notation of payloads"
 	case ft.Named != nil && ft.Kind == model.Object || ft.Elem != nil || ft.Kind == model.JSON:
-		r.report.Add(f.Spec.Name.Pos, "E803", fmt.Sprintf("member %s of %s is %s, and a result holds single values", wording.Quote(f.Field.Name), wording.Quote(t.Spec.Name.Value), typeword.Text(ft)),
+		r.report.Add(f.Spec.Name.Pos, "E803", fmt.Sprintf("member %s of %s is %s, but the members of a result must be single values", wording.Quote(f.Field.Name), wording.Quote(t.Spec.Name.Value), typeword.Text(ft)),
 			"keep what the steps need, such as the id that the provider returned")
 		return
 	}
 	if what != "" {
-		r.report.Add(f.Spec.Name.Pos, "E803", fmt.Sprintf("member %s of %s has %s, but a result is made by Go code and is in no payload", wording.Quote(f.Field.Name), wording.Quote(t.Spec.Name.Value), what),
+		r.report.Add(f.Spec.Name.Pos, "E803", fmt.Sprintf("member %s of %s has %s, but a result is returned by Go code, not read from a payload", wording.Quote(f.Field.Name), wording.Quote(t.Spec.Name.Value), what),
 			"declare a type of its own for the result, with plain types")
 	}
 }
@@ -96,10 +96,10 @@ func resultValue(report *syntax.Diagnostics, st *draft.Step, v syntax.Value) dra
 	effect := st.Event.Model.Effect
 	switch {
 	case effect == nil:
-		report.Add(v.Pos, "E308", text+" means nothing here: "+st.Event.Is()+" has no effect", "a field is named as it is; effect: {result: <type>} makes a result")
+		report.Add(v.Pos, "E308", text+" has no meaning here: "+st.Event.Is()+" has no effect", "write only the name of a field; effect: {result: <type>} declares a result")
 		return draft.Value{}
 	case effect.Result == nil && st.Event.Spec.Effect.Result == nil:
-		report.Add(v.Pos, "E308", text+" means nothing here: the effect has no result", "add result: <type> to effect")
+		report.Add(v.Pos, "E308", text+" has no meaning here: the effect has no result", "add result: <type> to effect")
 		return draft.Value{}
 	case effect.Result == nil:
 		return draft.Value{}

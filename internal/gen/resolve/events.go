@@ -106,7 +106,7 @@ func checkTombstoneField(report *syntax.Diagnostics, e *draft.Event, in draft.Fi
 	if k := e.Topic.Key; k != nil {
 		for _, p := range k.Parts {
 			if p.Spec.Name.Value == in.Spec.Name.Value {
-				hint = "drop the field: the part of record_key has this name already"
+				hint = "drop the field: a part of record_key already has this name"
 			}
 		}
 	}
@@ -118,11 +118,11 @@ func checkTombstoneField(report *syntax.Diagnostics, e *draft.Event, in draft.Fi
 func addTopicField(report *syntax.Diagnostics, e *draft.Event, f draft.Field) {
 	if n := e.Scope.Find(f.Spec.Name.Value); n != nil && n.Origin == draft.SharedField { // the type is of others, too
 		at := e.Spec.FieldsType
-		report.Add(at.Pos, "E107", fmt.Sprintf("type %s has field %s, which is a field of topic %s already", wording.Quote(at.Value), wording.Quote(n.Text), wording.Quote(e.Topic.Spec.Name.Value)),
-			"drop it from the topic, where it is on "+f.Spec.Name.Pos.OnLine()+", or list the fields of the event itself")
+		report.Add(at.Pos, "E107", fmt.Sprintf("type %s has field %s, which is already a field of topic %s", wording.Quote(at.Value), wording.Quote(n.Text), wording.Quote(e.Topic.Spec.Name.Value)),
+			"drop it from the topic ("+f.Spec.Name.Pos.OnLine()+"), or list the fields of the event instead of the type")
 		return
 	} else if n != nil {
-		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is a field of topic %s already", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),
+		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is already a field of topic %s", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),
 			"the first one is on "+f.Spec.Name.Pos.OnLine())
 		return
 	}

@@ -34,7 +34,7 @@ func resolveInDatabase(report *syntax.Diagnostics, t *draft.Table) {
 
 // meansNothing reports a key that says how a table is made that idemgen does not make.
 func meansNothing(report *syntax.Diagnostics, t *draft.Table, at syntax.Pos, key, hint string) {
-	report.Add(at, "E606", fmt.Sprintf("table %s is external: idemgen does not create or change it, so %s means nothing here",
+	report.Add(at, "E606", fmt.Sprintf("table %s is external: idemgen does not create or change it, so %s has no effect",
 		wording.Quote(t.Spec.Name.Value), wording.Quote(key)), hint)
 }
 
@@ -48,8 +48,8 @@ func resolveFilled(report *syntax.Diagnostics, c *draft.Column) {
 	}
 	c.Model.Filled = true
 	if !c.Table.Model.External {
-		report.Add(c.Spec.FilledBy.Key, "E606", fmt.Sprintf("table %s is not external: its migrations say what fills %s", wording.Quote(c.Table.Spec.Name.Value), wording.Quote(c.Spec.Name.Value)),
-			"write default or identity: true; for a table that exists already, say external: true of it")
+		report.Add(c.Spec.FilledBy.Key, "E606", fmt.Sprintf("table %s is not external: its migrations determine what fills %s", wording.Quote(c.Table.Spec.Name.Value), wording.Quote(c.Spec.Name.Value)),
+			"write default or identity: true; if the table already exists, write external: true on it")
 	}
 }
 
@@ -58,6 +58,6 @@ func resolveFilled(report *syntax.Diagnostics, c *draft.Column) {
 func checkParentExists(report *syntax.Diagnostics, t, parent *draft.Table, at syntax.Pos) {
 	if t.Model.External && !parent.Model.External {
 		report.Add(at, "E608", fmt.Sprintf("external table %s cannot refer to %s, which idemgen creates", wording.Quote(t.Spec.Name.Value), wording.Quote(parent.Spec.Name.Value)),
-			"leave the foreign key out: writes of the table are kept apart then")
+			"leave the foreign key out: writes to the table are then kept apart")
 	}
 }

@@ -97,7 +97,7 @@ func checkRecordField(report *syntax.Diagnostics, spec *syntax.Field, ft model.F
 	case !slices.Contains(words, typeword.Text(ft)):
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold the record's %s", wording.Quote(spec.Name.Value), typeword.Text(ft), what), "declare it "+strings.Join(words, " or "))
 	case ft.Optional:
-		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "optional": a record without one is dead-lettered`)
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "optional": a record without one becomes a dead letter`)
 	case spec.Default != nil:
 		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "default"`)
 	default:

@@ -22,9 +22,9 @@ func resolveLeave(report *syntax.Diagnostics, st *draft.Step) {
 		if c == nil || c.Broken || c.Model.Nullable || c.Model.ByDatabase() || c.Spec.Default != nil {
 			continue
 		}
-		hint := "give it a value, a default, or make it nullable"
+		hint := "give it a value or a default, or make it nullable"
 		if st.Table.Model.External {
-			hint = "give it a value, " + setTo(c) + "; or, if no step writes the column, write filled_by: database of it"
+			hint = "give it a value, " + setTo(c) + "; or, if no step writes the column, write filled_by: database on it"
 		}
 		report.Add(item.Pos, "E303", c.Is()+" may not be null and has no default, so it cannot be left to the database", hint)
 		st.Whole = false
@@ -54,7 +54,7 @@ func fill(report *syntax.Diagnostics, st *draft.Step) {
 		v, found := sameNamed(st, c.Spec.Name.Value)
 		switch {
 		case found:
-			if checkWritable(report, c, st.Spec.Table.Pos, "the value of that name cannot go there: list the column under leave:, or rename the field with path:") {
+			if checkWritable(report, c, st.Spec.Table.Pos, "the value of that name cannot be written there: list the column under leave:, or rename the field with path:") {
 				v = checkFill(report, st, c, v, st.Spec.Table.Pos)
 			} else {
 				v.Known = false
@@ -116,7 +116,7 @@ func reportEmpty(report *syntax.Diagnostics, st *draft.Step, empty []*draft.Colu
 		}
 		switch {
 		case c.Model.Default != nil:
-			hint += ", or list it under leave: to leave it to its default"
+			hint += ", or list it under leave: to use its default"
 		case c.Model.Nullable:
 			hint += ", or list it under leave: for NULL in a new row"
 		}
@@ -147,7 +147,7 @@ func misspeltMember(st *draft.Step, c *draft.Column) string {
 		}
 	}
 	if slices.Contains(st.Event.Scope.Texts(), c.Spec.Name.Value) {
-		return fmt.Sprintf("with each, the event's own fields fill nothing by name: add set: {%s: %s}", c.Spec.Name.Value, c.Spec.Name.Value)
+		return fmt.Sprintf("with each, the event's own fields do not fill columns by name: add set: {%s: %s}", c.Spec.Name.Value, c.Spec.Name.Value)
 	}
 	return ""
 }

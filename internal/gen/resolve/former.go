@@ -26,7 +26,7 @@ func resolveCompare(report *syntax.Diagnostics, e *draft.Event, spec *syntax.Ide
 		seen[at.Value] = true
 		f := use(report, e, at, fieldOnly)
 		if f != nil && f.Source.Kind == model.FromRecord && f.Source.Record != "value" {
-			report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which is not compared: it is no content of the event", wording.Quote(f.Name), f.Source.Record),
+			report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which is not compared: it is not part of the event's content", wording.Quote(f.Name), f.Source.Record),
 				"name fields of the payload, of headers, of the record key, or of the record's value")
 		}
 	}

@@ -55,22 +55,22 @@ func resolveGuard(report *syntax.Diagnostics, st *draft.Step) {
 	case !filled || !fromEvent:
 		hint := "fill it with the version or time that the producer sets"
 		if _, there := sameNamed(st, c.Spec.Name.Value); there && !filled {
-			hint = fmt.Sprintf("an update writes only what set names: add %s: %s there", c.Spec.Name.Value, c.Spec.Name.Value)
+			hint = fmt.Sprintf("an update writes only the columns in set: add %s: %s there", c.Spec.Name.Value, c.Spec.Name.Value)
 		}
 		fail(fmt.Sprintf("if_newer compares column %s, but this step does not fill it from the event", name), hint)
 	case finds || model.ContainsColumns(st.Model.By, []*model.Column{c.Model}):
-		fail(fmt.Sprintf("if_newer compares column %s, which finds the row: it is never newer", name), "compare a version or time column")
+		fail(fmt.Sprintf("if_newer compares column %s, by which the step finds the row: it is never newer", name), "compare a version or time column")
 	case v.How == model.Keeps:
-		fail(fmt.Sprintf("if_newer compares column %s, which keep leaves as it was: every event would be newer than the first", name), "drop it under keep")
+		fail(fmt.Sprintf("if_newer compares column %s, which keep leaves unchanged: every event would be newer than the first", name), "drop it from keep")
 	case !orderedTypes[c.Model.Type.Kind]:
-		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no order to rely on", name, c.Spec.Type.Word), "use a bigint version or a timestamptz")
+		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no reliable order", name, c.Spec.Type.Word), "use a bigint version or a timestamptz")
 	case v.Type.Optional:
 		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, wording.Quote(v.Text)), `drop "optional"`)
 	case v.Model.Field != nil && v.Model.Field.IsRecordTime():
-		fail(fmt.Sprintf("if_newer compares column %s with the record's timestamp, which may be the time at which the broker got the record", name),
+		fail(fmt.Sprintf("if_newer compares column %s with the record's timestamp, which may be the time at which the broker received the record", name),
 			"use the version or time that the producer sends, in a header or in the payload")
 	case v.Model.Field != nil && v.Model.Field.Source.Kind == model.FromRecord:
-		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders one partition only", name, v.Model.Field.Source.Record), "use the version or time that the producer sets")
+		fail(fmt.Sprintf("if_newer compares column %s with the record's %s, which orders only one partition", name, v.Model.Field.Source.Record), "use the version or time that the producer sets")
 	default:
 		st.Model.If.Newer, st.Model.If.Version = c.Model, v.Model
 	}

@@ -204,7 +204,7 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E601", "            leave: [note]\n", "", "list it under leave: for NULL in a new row", "            leave: [note]\n"},
 		{"E601", "status: string, ", "", "declare a field of that name", "status: string, "},
 		{"E208", "status: string", "status: \"text?\"", `write "optional string"`, "status: string"},
-		{"E208", "status: string", "status: \"decimal(12,2)\"", `did you mean "decimal"? The length and the digits are those of the column`, "status: string"},
+		{"E208", "status: string", "status: \"decimal(12,2)\"", `did you mean "decimal"? Length and digits are declared for the column`, "status: string"},
 		{"E208", "status: string", "status: varchar(20)", `did you mean "string"?`, "status: string"},
 		{"E208", "status: string", "status: unix_millis", `did you mean "epoch_ms"?`, "status: string"},
 		{"E208", "status: string", "status: inet", `did you mean "string"?`, "status: string"},
@@ -223,9 +223,9 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E411", order + stored, order + inOne, "state assume: [ordered, copies_keep_record_key]", both + inOne},
 		{"E411", "    record_key: {order_id: uuid}\n" + order + stored, inOne, "declare record_key; ", "    record_key: {order_id: uuid}\n" + both + inOne},
 		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: [ordered, copies_keep_record_key]", both + inOne},
-		{"E412", order + stored, both + stored, "or say copies: same_partition in idempotency_key", both + inOne},
-		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key holds the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
-		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and state ordered too", "    record_key: {order_id: uuid}\n" + both + inOne},
+		{"E412", order + stored, both + stored, "or write copies: same_partition in idempotency_key", both + inOne},
+		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key contains the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
+		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and add ordered", "    record_key: {order_id: uuid}\n" + both + inOne},
 	} {
 		broken := strings.Replace(base, c.old, c.broken, 1)
 		found := slices.ContainsFunc(problems(t, "broken", []byte(broken)), func(d syntax.Diagnostic) bool {
@@ -256,7 +256,7 @@ func TestKeyFieldsAreMissedWhereTheyAreMeant(t *testing.T) {
 		t.Error(misspelt)
 	}
 	other := at(strings.Replace(base, "{payment_id: string, skus", "{paymentid: string, skus", 1))
-	if !strings.HasPrefix(other, "OrderPaid:") || !strings.Contains(other, `call field "paymentid" "payment_id"`) {
+	if !strings.HasPrefix(other, "OrderPaid:") || !strings.Contains(other, `rename field "paymentid" to "payment_id"`) {
 		t.Error(other)
 	}
 	lacks := at(strings.Replace(base, "{payment_id: string, skus", "{skus", 1))

@@ -32,11 +32,11 @@ func (r *topicReader) failKeyField(e *draft.Event, at syntax.Text) {
 	case notAField(at.Value) != "":
 		r.failAtKey(at, message, fit)
 	case e.Model.Tombstone:
-		r.report.Add(e.Spec.Name.Pos, "E409", message, "a tombstone has headers and the record key only: give it its own, for example idempotency_key: {source: {record: offset}}")
+		r.report.Add(e.Spec.Name.Pos, "E409", message, "a tombstone has only headers and a record key: give it a key of its own, for example idempotency_key: {source: {record: offset}}")
 	default:
 		hint := fmt.Sprintf("declare field %s or give the event its own idempotency_key", wording.Quote(at.Value))
 		if near := syntax.Closest(at.Value, fit); near != "" {
-			hint = fmt.Sprintf("call field %s %s, and keep its name on the wire with path:, or give the event its own idempotency_key", wording.Quote(near), wording.Quote(at.Value))
+			hint = fmt.Sprintf("rename field %s to %s, and read the old name with path:, or give the event its own idempotency_key", wording.Quote(near), wording.Quote(at.Value))
 		}
 		r.report.Add(e.Spec.Name.Pos, "E409", message, hint)
 	}
@@ -85,7 +85,7 @@ func (r *topicReader) failAtKey(at syntax.Text, message string, fit []string) {
 func notAField(text string) string {
 	switch {
 	case text == "header":
-		return "the value of a header is written source: {header: <name>}"
+		return "for the value of a header, write source: {header: <name>}"
 	case strings.HasPrefix(text, "$.") || memberPath.MatchString(text):
 		return "a key names fields: declare one with this path, and name it here"
 	}

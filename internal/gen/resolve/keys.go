@@ -45,7 +45,7 @@ const maxParts = 16
 func (r *topicReader) keyParts(e *draft.Event, source []syntax.KeySource) (parts []model.KeySource) {
 	seen := map[string]bool{}
 	if len(source) > maxParts {
-		r.report.Add(source[maxParts].Pos, "E708", fmt.Sprintf("source has %d parts, but at most %d may be", len(source), maxParts), "name what identifies the event, and nothing else")
+		r.report.Add(source[maxParts].Pos, "E708", fmt.Sprintf("source has %d parts, but at most %d are allowed", len(source), maxParts), "name only what identifies the event")
 		return nil
 	}
 	for _, src := range source {
@@ -109,8 +109,8 @@ func checkKeyField(report *syntax.Diagnostics, f *model.Field, at syntax.Text) b
 	case f.Default != nil:
 		report.Add(at.Pos, "E310", fmt.Sprintf("field %s has a default, so all events without it would share one idempotency key", wording.Quote(f.Name)), `drop "default" or choose another field`)
 	case ofRecord(f):
-		report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which differs between two copies of one event", wording.Quote(f.Name), src.Record),
-			"name what the producer repeats, or write source: {record: offset}")
+		report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which differs between duplicates of an event", wording.Quote(f.Name), src.Record),
+			"name data that the producer repeats, or write source: {record: offset}")
 	case !typeword.FitsKey(f.Type):
 		report.Add(at.Pos, "E310", fmt.Sprintf("%s field cannot be part of an idempotency key: %s", withArticle(typeword.Text(f.Type)), wording.Quote(f.Name)), keyTypes)
 	default:

@@ -51,7 +51,7 @@ func checkPart(report *syntax.Diagnostics, p *syntax.KeyPart, ft model.FieldType
 	case !typeword.FitsKey(ft):
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
 	case ft.Notation.OfDocuments() && p.Path == nil:
-		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s is %s, which a record key that is one text cannot hold", wording.Quote(p.Name.Value), typeword.Text(ft)), "say its path, if the record key is a JSON object; else "+typeword.Text(model.FieldType{Kind: ft.Kind}))
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s is %s, which a record key that is one text cannot hold", wording.Quote(p.Name.Value), typeword.Text(ft)), "write its path, if the record key is a JSON object; otherwise declare it "+typeword.Text(model.FieldType{Kind: ft.Kind}))
 	default:
 		return true
 	}
@@ -63,14 +63,14 @@ func checkPlace(report *syntax.Diagnostics, k *model.RecordKey, parts int, p *sy
 	name := wording.Quote(p.Name.Value)
 	switch {
 	case p.Path != nil && len(p.Path.Members) == 0 && parts > 1:
-		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key, which has %d parts", name, parts), "write the member that holds it: path: "+p.Name.Value)
+		report.Add(p.Path.Pos, "E307", fmt.Sprintf("record-key part %s has the path of the whole key, but the key has %d parts", name, parts), "write the path of its member: path: "+p.Name.Value)
 	case k.Encoding == "binary" && p.Path != nil:
-		report.Add(p.Path.Key, "E307", fmt.Sprintf("record-key part %s has a path, and the key is binary, without members", name), "write "+p.Name.Value+": "+typeword.Text(ft))
+		report.Add(p.Path.Key, "E307", fmt.Sprintf("record-key part %s has a path, but a binary key has no members", name), "write "+p.Name.Value+": "+typeword.Text(ft))
 	case k.Encoding == "binary" && !fitsBinary(ft):
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be read from a binary key: %s", withArticle(typeword.Text(ft)), name), binaryHint)
 	case k.Unpacks() && p.Path == nil:
-		report.Add(p.Name.Pos, "E313", fmt.Sprintf("record-key part %s has no path, and a key in %s has members", name, k.Encoding),
-			fmt.Sprintf("write %s: {type: %s, path: ...}; $ is the path of a key that is one value", p.Name.Value, typeword.Text(ft)))
+		report.Add(p.Name.Pos, "E313", fmt.Sprintf("record-key part %s has no path, but a key in %s has members", name, k.Encoding),
+			fmt.Sprintf("write %s: {type: %s, path: ...}; if the key is a single value, its path is $", p.Name.Value, typeword.Text(ft)))
 	default:
 		return true
 	}
@@ -102,10 +102,10 @@ func matchPart(report *syntax.Diagnostics, k *draft.RecordKey, in draft.Field) {
 		report.Add(in.Spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", wording.Quote(part.Name), in.Field.Source.Record),
 			"drop the field, or give it another name")
 	case in.Field.Patch:
-		report.Add(in.Spec.Patch.Key, "E309", fmt.Sprintf("patch field %s is a part of the record key, too, which is always there", wording.Quote(part.Name)), `drop "patch"`)
+		report.Add(in.Spec.Patch.Key, "E309", fmt.Sprintf("patch field %s is also a part of the record key, which is never absent", wording.Quote(part.Name)), `drop "patch"`)
 	case typeword.Text(part.Type) != typeword.Text(in.Field.Type) || in.Field.Type.Optional:
 		report.Add(in.Spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", wording.Quote(part.Name), in.Spec.Type.Text, wording.Quote(part.Name), typeword.Text(part.Type)),
-			"a field and a record-key part of one name must have the same type: the runtime checks that they agree")
+			"a field and a record-key part with the same name must have the same type: the runtime checks that their values agree")
 	default:
 		in.Field.SamePart = part
 	}

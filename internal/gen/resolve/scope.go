@@ -54,18 +54,18 @@ func fieldOrConstant(e *draft.Event, text string) string {
 	}
 	switch {
 	case isNow(text):
-		return "for the transaction's time write {now: true}"
+		return "for the transaction's time, write {now: true}"
 	case text == "position":
-		return "for the element's place in the list write {each: position}"
+		return "for the element's position in the list, write {each: position}"
 	case memberPath.MatchString(text):
 		last := text[strings.LastIndexByte(text, '.')+1:]
 		return fmt.Sprintf("a step names fields: declare %s: {type: ..., path: %s} and name %s", last, text, last)
 	case call.MatchString(text):
-		return "a step calls nothing: give the column a default, now() or gen_random_uuid(), and list it under leave"
+		return "a step cannot call functions: give the column a default, now() or gen_random_uuid(), and list it under leave"
 	case arithmetic.MatchString(text):
-		return "set writes values as they come: to add or subtract write a step add: <table> with plus: or minus:"
+		return "set writes values unchanged; to add or subtract, write a step add: <table> with plus: or minus:"
 	}
-	return "for a constant write {value: " + text + "}"
+	return "for a constant, write {value: " + text + "}"
 }
 
 // fieldOnly suggests the field that is near, or lists the fields.

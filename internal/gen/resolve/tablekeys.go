@@ -46,7 +46,7 @@ func checkKeyColumn(report *syntax.Diagnostics, list *syntax.Texts, c *draft.Col
 	}
 	hint := "use a text, uuid, integer, numeric, date or timestamp column"
 	if c.Model.Type.Kind == model.ColParsed && what == "unique key" {
-		hint = "leave it out, and make the unique index in a migration of yours: a service finds it when it starts, and keeps to it"
+		hint = "leave it out, and create the unique index in a migration of your own: the service finds it at startup and respects it"
 	}
 	report.Add(itemPos(list, c), "E604", fmt.Sprintf("%s (%s) cannot be part of a %s", c.Is(), c.Spec.Type.Word, what), hint)
 }
@@ -80,8 +80,8 @@ func resolveForeignKey(report *syntax.Diagnostics, tables *draft.Tables, t *draf
 	}
 	pk := parent.Model.PrimaryKey
 	if len(columns) != len(pk) {
-		report.Add(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs a column for each of its primary key: %s", wording.Quote(fk.References.Value), strings.Join(model.ColumnNames(pk), ", ")),
-			"a foreign key points at the whole primary key, in its order")
+		report.Add(fk.Columns.Pos, "E608", fmt.Sprintf("foreign key to %s needs one column for each column of its primary key: %s", wording.Quote(fk.References.Value), strings.Join(model.ColumnNames(pk), ", ")),
+			"a foreign key refers to the whole primary key, in the same order")
 		return
 	}
 	onDelete := "restrict"

@@ -94,7 +94,7 @@ func columnDefault(report *syntax.Diagnostics, c *draft.Column) *model.Default {
 	}
 	norm, why := typeword.ColumnConstant(ct, text.Value)
 	if why != typeword.Fits && isNow(text.Value) {
-		why = "for the time of the insert write now(), in a timestamptz column"
+		why = "for the time of the insert, write now(), in a timestamptz column"
 	}
 	if why != typeword.Fits {
 		report.Add(text.Pos, "E304", fmt.Sprintf("default %s does not fit %s of type %s", wording.Quote(text.Value), c.Is(), c.Spec.Type.Word), string(why))

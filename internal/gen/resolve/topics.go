@@ -115,12 +115,12 @@ func checkPromiseHasOrder(report *syntax.Diagnostics, t *draft.Topic, keep *synt
 	if t.Spec.Broken {
 		return
 	}
-	state := "state ordered too"
+	state := "add ordered"
 	if t.Key == nil {
 		state = "declare record_key and " + state
 	}
 	report.Add(keep.Pos, "E413", "copies_keep_record_key needs ordered on topic "+wording.Quote(t.Spec.Name.Value),
-		state+" if one record key stays in one partition, or drop copies_keep_record_key")
+		state+" if each record key stays in one partition, or drop copies_keep_record_key")
 }
 
 // resolveSkip resolves which records are passed over that no event takes.
@@ -129,7 +129,7 @@ func resolveSkip(report *syntax.Diagnostics, t *draft.Topic) {
 	t.Model.SkipUnknown, t.Model.SkipTombstone = unknown != nil, tombstone != nil
 	if unknown != nil && t.Spec.EventType == nil && !t.Spec.Broken {
 		report.Add(unknown.Pos, "E401", fmt.Sprintf("topic %s has no event_type, so no type is unknown to it", wording.Quote(t.Spec.Name.Value)),
-			"drop unknown_type, or say where the type is: event_type: {header: event-type} or {path: type}")
+			"drop unknown_type, or declare where the type is: event_type: {header: event-type} or {path: type}")
 	}
 	for _, e := range t.Events {
 		if e.Model.Tombstone && tombstone != nil {

@@ -61,10 +61,10 @@ func unknownTypeHint(ts *draft.Types, word string) string {
 		return `did you mean "` + w + `"?`
 	}
 	if strings.HasPrefix(strings.ToLower(word), "decimal_bytes") {
-		return "write decimal_bytes(2) for two digits after the point: the schema says the scale, as it is for numeric(p,s); if it is in each value, write decimal_struct"
+		return "write decimal_bytes(2) for two digits after the point: the schema gives the scale, as for numeric(p,s); if each value has its own scale, write decimal_struct"
 	}
 	if base, ok := typeword.Unsized(word); ok && typeWord(ts, base) != "" {
-		return `did you mean "` + typeWord(ts, base) + `"? The length and the digits are those of the column`
+		return `did you mean "` + typeWord(ts, base) + `"? Length and digits are declared for the column`
 	}
 	var words []string
 	for _, s := range typeword.Scalars {

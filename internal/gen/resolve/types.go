@@ -56,7 +56,7 @@ func resolveEnum(report *syntax.Diagnostics, e *draft.Type) {
 	for _, v := range e.Spec.Enum {
 		word := goname.Of(v.Value)
 		if word == "" {
-			report.Add(v.Pos, "E201", fmt.Sprintf("enum value %s gives no Go name", wording.Quote(v.Value)), "declare the field string")
+			report.Add(v.Pos, "E201", fmt.Sprintf("enum value %s cannot become a Go name", wording.Quote(v.Value)), "declare the field string")
 			e.Broken = true
 			continue
 		}
@@ -94,7 +94,7 @@ func checkMember(report *syntax.Diagnostics, f *syntax.Field, owner string) bool
 		return true
 	}
 	report.Add(f.Path.Pos, "E306", fmt.Sprintf("path %s of field %s starts at the whole value, but the field is a member of %s", wording.Quote(f.Path.Text), wording.Quote(f.Name.Value), owner),
-		"write the path from the object on, without $")
+		"write the path relative to the object, without $")
 	return false
 }
 

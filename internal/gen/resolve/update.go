@@ -43,7 +43,7 @@ func checkUpdate(report *syntax.Diagnostics, st *draft.Step) {
 // setHint writes the set of an update that has none, for a field of the event that has the
 // name of a column.
 func setHint(st *draft.Step) string {
-	const rule = "an update touches only what set and clear name"
+	const rule = "an update changes only the columns in set and clear"
 	for _, n := range st.Event.Scope.Names {
 		c := st.Table.Column(n.Text)
 		if c == nil || c.Broken || n.Origin == draft.RecordKeyPart || slices.Contains(st.Table.Model.PrimaryKey, c.Model) {
@@ -66,7 +66,7 @@ func checkMoved(report *syntax.Diagnostics, st *draft.Step, at syntax.Text) {
 	case slices.Contains(st.Table.Model.PrimaryKey, c.Model):
 		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which %s cannot change", c.Is(), withArticle(st.Model.Verb)), "delete the row and insert it under its new key, or change it in Go code, handle: true")
 	case inWhere:
-		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column; a change only from one value to another is Go code, handle: true")
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where already finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column; to change the column only from one value to another, write Go code, handle: true")
 	default:
 		return
 	}

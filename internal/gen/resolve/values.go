@@ -29,7 +29,7 @@ func resolveValue(report *syntax.Diagnostics, st *draft.Step, v syntax.Value, c 
 			return draft.Value{}
 		}
 		if st.Elem.Kind == model.Object {
-			report.Add(v.Pos, "E308", fmt.Sprintf("each is a whole %s here; a column takes one of its fields", typeword.Text(*st.Elem)), "for example each."+st.Elem.Named.Fields[0].Name)
+			report.Add(v.Pos, "E308", fmt.Sprintf("each is a whole %s here, but a column needs one of its fields", typeword.Text(*st.Elem)), "for example each."+st.Elem.Named.Fields[0].Name)
 			return draft.Value{}
 		}
 		return draft.Value{Model: model.Value{Kind: model.ElemValue}, Type: *st.Elem, Text: "each", Known: true}
@@ -51,7 +51,7 @@ func resolveValue(report *syntax.Diagnostics, st *draft.Step, v syntax.Value, c 
 // needsEach reports a value of an element in a step without each.
 func needsEach(report *syntax.Diagnostics, st *draft.Step, v syntax.Value, text string) bool {
 	if !st.PerElement() {
-		report.Add(v.Pos, "E308", fmt.Sprintf("%s means nothing here: the step has no each", text), "name the list: each: "+listField(st.Event))
+		report.Add(v.Pos, "E308", fmt.Sprintf("%s has no meaning here: the step has no each", text), "name the list: each: "+listField(st.Event))
 		return false
 	}
 	return true
@@ -106,7 +106,7 @@ func constantValue(report *syntax.Diagnostics, v syntax.Value, c *draft.Column) 
 	}
 	norm, why := typeword.ColumnConstant(c.Model.Type, v.Const.Value)
 	if why != typeword.Fits && isNow(v.Const.Value) {
-		why = "for the transaction's time write {now: true}"
+		why = "for the transaction's time, write {now: true}"
 	}
 	if why != typeword.Fits {
 		report.Add(v.Const.Pos, "E304", fmt.Sprintf("constant %s does not fit column %s of type %s", wording.Quote(v.Const.Value), wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), string(why))
@@ -153,7 +153,7 @@ func checkType(report *syntax.Diagnostics, c *draft.Column, v draft.Value, pos s
 			report.Add(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", wording.Quote(v.Text), typeword.Text(v.Type), does, wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), hint)
 			v.Known = false
 		} else if v.Model.Kind == model.ResultValue && c.Model.Type.Kind == model.ColReal {
-			report.Add(pos, "E302", fmt.Sprintf("%s (float64) cannot fill column %s (real): of a result nothing checks whether it would be rounded", v.Text, wording.Quote(c.Spec.Name.Value)), "use double precision")
+			report.Add(pos, "E302", fmt.Sprintf("%s (float64) cannot fill column %s (real): nothing checks whether a result would be rounded", v.Text, wording.Quote(c.Spec.Name.Value)), "use double precision")
 			v.Known = false
 		}
 	case model.NowValue:

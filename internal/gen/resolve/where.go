@@ -37,7 +37,7 @@ func resolveWhere(report *syntax.Diagnostics, st *draft.Step) {
 	if !uniqueWithin(st.Table, columns) {
 		hint := "name the rest of the key"
 		if !st.Model.Sums {
-			hint += ", or state many: true"
+			hint += ", or write many: true"
 		}
 		report.Add(st.Spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
 			wording.Bracketed(whereNames(st)), wording.Quote(st.Spec.Table.Value)), hint)
@@ -55,7 +55,7 @@ func defaultWhere(report *syntax.Diagnostics, st *draft.Step) {
 			if judgeable(st) && !st.Table.Broken {
 				hint := "add where: with the columns that find the row, or declare a field of that name"
 				if st.Elem != nil {
-					hint = "add where: with the columns that find the row; with each, only the element's fields count by name"
+					hint = "add where: with the columns that find the row; with each, only the element's fields are found by name"
 				}
 				report.Add(st.Spec.Table.Pos, "E601", fmt.Sprintf("where: %s gets no value", c.Is()), hint)
 			}
@@ -77,7 +77,7 @@ func checkWhere(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, v d
 	switch {
 	case !v.Known:
 	case c.Model.Type.Kind == model.ColParsed || c.Model.Type.Elem == model.ColParsed:
-		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s (%s): Postgres finds texts of this type equal that differ", wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word),
+		report.Add(pos, "E302", fmt.Sprintf("where cannot compare column %s (%s): Postgres treats some different texts of this type as equal", wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word),
 			"find the row by another column")
 		v.Known = false
 	case c.Model.Type.Kind == model.ColJSON:

@@ -98,8 +98,8 @@ func (b *bracketScan) closing(c rune) {
 		b.open = b.open[:len(b.open)-1]
 		return
 	}
-	b.report(b.pos(), "E101", quote(string(c))+" closes nothing here",
-		quote(string(open.char))+" of line "+strconv.Itoa(open.pos.Line)+" is still open")
+	b.report(b.pos(), "E101", quote(string(c))+" does not close "+quote(string(open.char)),
+		quote(string(open.char))+" on line "+strconv.Itoa(open.pos.Line)+" is still open")
 }
 
 func closing(open rune) rune {
@@ -157,7 +157,7 @@ func (b *bracketScan) trap(c rune) {
 	case b.at(-1) == ':':
 		hint = blankHint
 	case c == '{' && b.at(-1) == '$':
-		hint = "nothing is filled in here: write the value itself"
+		hint = "placeholders are not filled in: write the value itself"
 	case c == '[' && next == ']':
 		hint = "write name: list(string) for a field, name: text array for a column"
 	}

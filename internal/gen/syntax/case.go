@@ -46,7 +46,7 @@ func LoadCase(file string, data []byte) (*Case, Diagnostics) {
 	if root == nil {
 		c.Broken = true
 		if len(ds.list) == 0 {
-			ds.Add(Pos{Line: 1, Col: 1, Width: 1}, "E106", "the case must be a map, not empty", "a case has events and then, and given for rows that are there before")
+			ds.Add(Pos{Line: 1, Col: 1, Width: 1}, "E106", "the case must be a map, not empty", "a case has events and then, and optionally given: rows that exist before the records")
 		}
 		return c, ds
 	}
@@ -65,7 +65,7 @@ func readCaseEvents(w *walker, e entry, c *Case) bool {
 		ie := entry{what: "an event", node: item}
 		ev.Broken = !walkMap(w, ie, caseEventKeys, ev)
 		if !ev.Broken && (item.Get("value") == nil) == (item.Get("text") == nil) {
-			w.ds.Add(firstKey(ie), "E110", "an event must have one of value, text", "value: null for a record without a value")
+			w.ds.Add(firstKey(ie), "E110", "an event must have either value or text", "value: null for a record without a value")
 			ev.Broken = true
 		}
 		oneReturn(w, item, ev)
@@ -82,7 +82,7 @@ func oneReturn(w *walker, n *Node, ev *CaseEvent) {
 		switch p.Key {
 		case "result", "error", "interrupted":
 			if first != "" && first != p.Key {
-				w.ds.Add(p.KeyPos, "E110", "a call returns one thing, here are two: "+first+" and "+p.Key, "keep one of them")
+				w.ds.Add(p.KeyPos, "E110", "a call has one outcome, but here are two: "+first+" and "+p.Key, "keep one of them")
 				ev.Broken = true
 			}
 			first = p.Key

@@ -7,29 +7,30 @@ var caseShape = caseKeys.in(Section{Of: "a case", Rules: "cases.md#writing-one"}
 var caseKeys = keys[Case]{
 	{name: "description",
 		value:   textValue(func(c *Case) **Text { return &c.Description }),
-		text:    "What the case shows.",
+		text:    "Description of the case.",
 		example: "description: An order that is paid twice is paid once."},
 	{name: "given",
 		value:   value[Case]{Shape{Entries: &rowsShape}, readGiven},
-		text:    "Rows that are there before the records, by table. Columns that are left out take their default, or NULL.",
-		more:    "A row that cannot be there is refused (E152).",
+		text:    "Rows that exist before the records, by table. Omitted columns get their default, or NULL.",
+		more:    "Parents are inserted first, whatever the order in the file. A row that cannot exist is refused (E152).",
 		values:  "rows by table",
 		codes:   "E152 E205 E206 E304",
 		example: "given:\n  orders: [{order_id: o-1, state: new}]"},
 	{name: "events", required: true, missing: "for example events: [{topic: orders.v1, key: ..., value: {...}}]",
-		value:   value[Case]{listOf(caseEventShape), readCaseEvents},
-		text:    "The records, in their order.",
-		more:    "An event that would become a dead letter is refused, unless `then` expects that (E153).",
+		value: value[Case]{listOf(caseEventShape), readCaseEvents},
+		text:  "Records of the case, in order.",
+		more: "A record that would become a dead letter before any table is touched is refused (E153), unless `then` expects " +
+			"it.",
 		codes:   "E153",
 		example: "events:\n  - topic: orders.v1\n    headers: {event-type: order.paid}\n    value: {order_id: o-1}"},
-	{name: "then", required: true, missing: "say what must be there by table: its rows, or how many there are",
+	{name: "then", required: true, missing: "list the expected rows by table, or their number",
 		value: value[Case]{thenShape, readThen},
-		text: "What must be there afterwards, by table: its rows, or how many there are. Tables that are not named are not compared. " +
-			"Under `dead_letters`: how many there are, by class. Under `calls`: how many calls of effects there are, by event. In place of " +
-			"the map, `nothing`: every table stays as given, and no dead letter.",
-		more:    "All rows of a table must name the same columns. Columns that the database fills must not be named (E154).",
+		text: "Expected rows by table, or their number. Other tables are not compared. `dead_letters` contains the number of " +
+			"dead letters by class, and `calls` the number of effect calls by event. The word `nothing` in place of the map " +
+			"means that all tables stay as given, and there are no dead letters.",
+		more:    "All rows of a table must name the same columns, and none that the database fills (E154).",
 		values:  "rows or a number by table; `nothing`",
-		codes:   "E106 E154 E205 E206 E304",
+		codes:   "E154 E205 E206 E304",
 		example: "then:\n  orders: [{order_id: o-1, state: paid}]\n  dead_letters: {conflict: 1}\n  calls: {OrderPaid: 1}"},
 }
 
@@ -38,65 +39,67 @@ var caseEventShape = caseEventKeys.in(Section{Of: "a record of a case", Rules: "
 var caseEventKeys = keys[CaseEvent]{
 	{name: "topic", required: true, missing: "name the topic: topic: orders.v1",
 		value:   textValue(func(e *CaseEvent) **Text { return &e.Topic }),
-		text:    "A topic of the spec, by its name in Kafka. Another one is refused (E151).",
+		text:    "Topic of the spec, by its name in Kafka.",
+		more:    "The records of a topic are in one partition, at the offsets 0, 1, 2 and so on.",
 		codes:   "E151",
 		example: "- {topic: orders.v1, value: {order_id: o-1}}"},
 	{name: "key",
 		value:    nodeValue(func(e *CaseEvent) **Node { return &e.Key }),
-		text:     "The Kafka record key: its text, or its members if it is a JSON object.",
+		text:     "Kafka record key: a text, or a map if the key is a JSON object.",
 		values:   "text, or map",
-		standard: "the record has none",
+		standard: "no record key",
 		example:  "- {topic: orders.v1, key: o-1, value: {order_id: o-1}}"},
 	{name: "headers",
 		value:   value[CaseEvent]{Shape{Entries: &Shape{Null: true}}, readCaseHeaders},
-		text:    "Headers by name; null for a header without a value.",
-		more:    "A binary header is written as the text of its number, UUID or bytes (base64).",
+		text:    "Headers by name. Null is a header without a value.",
+		more:    "Write a binary header as the text of its number or UUID, or as base64.",
 		values:  "texts by name",
 		example: "- {topic: orders.v1, headers: {event-type: order.paid}, value: {order_id: o-1}}"},
 	{name: "timestamp",
 		value:    textValue(func(e *CaseEvent) **Text { return &e.Timestamp }),
-		text:     "Time of the record, RFC 3339.",
-		standard: "2001-01-01T00:00:00Z, and a second more for each record before",
+		text:     "Time of the record, in RFC 3339.",
+		standard: "2001-01-01T00:00:00Z, plus one second for each record before",
 		example:  "- {topic: orders.v1, timestamp: 2026-08-20T05:45:00Z, value: {order_id: o-1}}"},
 	{name: "value",
 		value:   nodeValue(func(e *CaseEvent) **Node { return &e.Value }),
-		text:    "The payload, by the fields of the event; null for a record without a value (a tombstone).",
+		text:    "Payload, with the members that the event's fields read. Null is a record without a value (a tombstone).",
+		more:    "Other members are refused (E207), unless the topic's Avro or Protobuf schema has them.",
 		values:  "map, or `null`",
 		codes:   "E110 E207 E304",
 		example: "- {topic: orders.v1, value: {order_id: o-1}}"},
 	{name: "text",
 		value:   put(textShape, func(e *CaseEvent) **Text { return &e.Text }, (*walker).text),
-		text:    "The payload as it is, instead of `value`: for broken ones, and for members that no field reads.",
+		text:    "Raw payload in place of `value`: broken, or with members that no field reads.",
 		codes:   "E110",
 		example: "- {topic: orders.v1, text: '{\"order_id\": '}"},
 	{name: "result",
 		value: nodeValue(func(e *CaseEvent) **Node { return &e.Result }),
-		text: "What the call of the event's effect returns, by the members of its result's type; null if it has no result. Without " +
-			"`result`, `error` and `interrupted` the test calls the service's own effect.",
-		more:    "What the event's effect does not have, or cannot return, is refused (E156).",
+		text: "Result of the effect's call, by the members of its type; null if the effect has no result. Without `result`, " +
+			"`error` and `interrupted`, the test calls the service's own method.",
+		more:    "A result that the effect cannot return is refused (E156).",
 		values:  "map, or `null`",
 		codes:   "E110 E156",
 		example: "- {topic: users.v1, value: {email: ada@example.org}, result: {message_id: m-1}}"},
 	{name: "error",
 		value:   textValue(func(e *CaseEvent) **Text { return &e.Error }),
-		text:    "In place of `result`: the call fails for good, with this text. The event becomes a dead letter of class effect.",
+		text:    "Error of a call that fails permanently, in place of `result`. The event becomes a dead letter of class effect.",
 		codes:   "E110 E156",
 		example: "- {topic: users.v1, value: {email: ada@example.org}, error: no such address}"},
 	{name: "interrupted",
 		value: textValue(func(e *CaseEvent) **Text { return &e.Interrupted }),
-		text: "In place of `result`: the outcome of the call is unknown, with the reason. Only with `if_interrupted: dead_letter`; the event " +
-			"becomes a dead letter of class interrupted.",
+		text: "Reason why the outcome of the call is unknown, in place of `result`. The event becomes a dead letter of class " +
+			"interrupted. Requires `if_interrupted: dead_letter`.",
 		codes:   "E110 E156",
 		example: "- {topic: users.v1, value: {email: ada@example.org}, interrupted: connection reset}"},
-	{name: "event", instead: "topic, headers and value tell which event it is, as for the consumer"},
-	{name: "partition", instead: "the tests send all records of a topic to one partition, and copies to others"},
-	{name: "offset", instead: "the records of a topic have the offsets 0, 1, 2 and so on"},
+	{name: "event", instead: "leave it out: topic, headers and value determine the event, as in production"},
+	{name: "partition", instead: "leave it out: the tests send all records of a topic to one partition, and duplicates to others"},
+	{name: "offset", instead: "leave it out: the records of a topic have the offsets 0, 1, 2 and so on"},
 }
 
 // The forms of then, and of a row.
 var (
 	rowsShape = listOf(Shape{Entries: &Shape{Any: true},
-		About: "Columns and their values, as constants of the spec; null for NULL; an array column takes a list, a JSON column anything."}.as("row"))
+		About: "Values of columns, written as constants of a spec: null for NULL, a list for an array column, any value for a JSON column."}.as("row"))
 	howMany       = Shape{Number: true, Low: "0"}
 	tallyShape    = Shape{Entries: &howMany}.as("calls")
 	thenOfTable   = either(howMany, rowsShape, lettersShape, tallyShape)
@@ -104,18 +107,18 @@ var (
 	thenOfTables  = Shape{Entries: &thenOfTable, Some: true}
 	thenShape     = either(Shape{Words: []string{nothing}}, thenOfTables)
 	classesOfThen = []struct{ name, text string }{
-		{"decode", "Payload, header or record key do not decode."},
+		{"decode", "The payload, a header or the record key cannot be decoded."},
 		{"key", "A part of the idempotency key is missing."},
 		{"fit", "A value does not fit its column."},
 		{"conflict", "The key is known, but the content differs."},
 		{"unknown_type", "No event has this type."},
-		{"tombstone", "No value, and the topic has no tombstone event."},
-		{"too_large", "Longer than max_payload."},
-		{"database", "Rejected by the database."},
+		{"tombstone", "The record has no value, and the topic has no tombstone event."},
+		{"too_large", "The value is longer than `max_payload`."},
+		{"database", "The database rejected the record."},
 		{"handler", "The Go code returned an error."},
-		{"effect", "The call of its effect failed."},
-		{"interrupted", "The outcome of the call of its effect is unknown."},
-		{"parked", "It waits behind a dead letter of its record key."},
+		{"effect", "The effect's call failed."},
+		{"interrupted", "The outcome of the effect's call is unknown."},
+		{"parked", "The record waits behind a dead letter with the same record key (`park: record_key`)."},
 	}
 )
 

@@ -59,7 +59,7 @@ func readGiven(w *walker, e entry, c *Case) bool {
 // letters by class, or the calls by event. An empty map would hold for nearly every handler: what
 // it means is said as nothing.
 func readThen(w *walker, e entry, c *Case) bool {
-	const hint = "name each table that matters, with its rows or their number; then: nothing says that every table stays as given, without a dead letter"
+	const hint = "list each table that matters, with its rows or their number; then: nothing expects all tables to stay as given, without dead letters"
 	if n := e.node; n.Kind == ScalarNode && n.Text == nothing {
 		c.Nothing = true
 		return true

@@ -32,7 +32,7 @@ func readLock(w *walker, e entry) (*Lock, bool) {
 		}
 	})
 	if ok && locks != 1 {
-		w.ds.Add(e.node.Pos, "E110", "a call holds one lock, here are "+count(locks), "two locks could wait for each other: lock what both have in common")
+		w.ds.Add(e.node.Pos, "E110", "a call must have exactly one lock, but here "+areHere(locks), "two locks could deadlock: lock what both have in common")
 		return nil, false
 	}
 	return l, ok && l.By != nil
@@ -44,7 +44,7 @@ func readEffect(w *walker, e entry) (*Effect, bool) {
 	v.Broken = !walkMap(w, e, effectKeys, v)
 	if v.IfInterrupted == nil && !v.Broken {
 		v.Broken = true
-		w.ds.Add(e.key, "E801", "effect does not say what to do when a call was cut off half way",
+		w.ds.Add(e.key, "E801", `effect lacks the key "if_interrupted", the policy for a call whose outcome is unknown`,
 			"if_interrupted: retry repeats it (right if the provider deduplicates calls by the event's key); dead_letter leaves it to an operator")
 	}
 	return v, true

@@ -33,12 +33,12 @@ func (w *walker) environment(p Pair) {
 // variable reports a text that expects something to be filled in. It returns false if
 // it does not.
 func (w *walker) variable(pos Pos, text string) bool {
-	const hint = "write the value itself; what differs from place to place is passed to the generated constructor"
+	const hint = "write the value itself; pass settings that differ between environments to the generated constructor"
 	switch placeholder(text) {
 	case aVariable:
-		w.ds.Add(pos, "E112", quote(text)+" names a variable of the environment, and a "+w.ds.noun()+" has none", hint)
+		w.ds.Add(pos, "E112", quote(text)+" names an environment variable, which a "+w.ds.noun()+" cannot use", hint)
 	case aTemplate:
-		w.ds.Add(pos, "E112", quote(text)+" is a template, and a "+w.ds.noun()+" has none", hint)
+		w.ds.Add(pos, "E112", quote(text)+" is a template, which a "+w.ds.noun()+" cannot use", hint)
 	default:
 		return false
 	}
@@ -46,7 +46,7 @@ func (w *walker) variable(pos Pos, text string) bool {
 }
 
 const (
-	aVariable = "a variable of the environment"
+	aVariable = "an environment variable"
 	aTemplate = "a template"
 )
 

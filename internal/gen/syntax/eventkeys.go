@@ -5,7 +5,7 @@ var eventShape = eventKeys.in(Section{Of: "an event", Rules: "topics.md#how-a-re
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "type",
 		value:    put(either(constantShape, someOf(constantShape)), func(v *Event) **Texts { return &v.Type }, oneOrMore),
-		text:     "Text that means this event, or a list of such texts.",
+		text:     "Text that identifies this event, or a list of such texts.",
 		values:   "text, or list of texts",
 		standard: "required with `event_type`",
 		codes:    "E213 E402 E403",
@@ -14,60 +14,61 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "tombstone",
 		value: boolValue(func(v *Event) **Bool { return &v.Tombstone }),
 		text:  "Whether the event is a record without a value.",
-		more: "A topic has one such event, and it has no `type`. Its fields come from headers, the record key and the record " +
-			"itself.",
+		more: "A topic can have only one such event, which has no `type`. Its fields are read from headers, the record key and " +
+			"the record itself.",
 		standard: "`false`",
 		codes:    "E110 E306 E405",
 		example:  "OrderGone: {tombstone: true, write: [delete: orders]}"},
 	key[Event]{name: "root",
-		value:    pathOfMembers(func(v *Event) **Path { return &v.Root }),
-		text:     "Where the event's paths start, from `payload.root` on.",
-		more:     "With `$.` it starts at the whole value. The topic's fields are not affected, and a tombstone has no root (E306).",
+		value: pathOfMembers(func(v *Event) **Path { return &v.Root }),
+		text:  "Path at which the event's paths start, relative to `payload.root`.",
+		more: "A path that begins with `$.` is relative to the whole value. Fields of the topic are not affected. A tombstone " +
+			"cannot have a root (E306).",
 		standard: "`payload.root`",
 		codes:    "E306",
 		example:  "OrderPlaced: {root: after, fields: {total: decimal}, handle: true}"},
 	key[Event]{name: "fields",
 		value:   value[Event]{either(textShape, fieldsShape), readEventFields},
-		text:    "Fields of the event. The name of a type in place of a map means all members of that type.",
+		text:    "Fields of the event, or the name of a type whose fields the event has.",
 		values:  "map, or name of a type",
-		codes:   "E107 E208 E212",
+		codes:   "E208 E212",
 		example: "OrderPlaced: {fields: {total: decimal, placed_at: timestamp}, handle: true}"},
 	key[Event]{name: "idempotency_key",
 		value:    idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey }),
-		text:     "What makes two records the same event.",
-		more:     "It takes the place of the topic's, as a whole.",
-		standard: "the topic's",
+		text:     "Key by which duplicates of the event are recognized. It replaces the topic's key as a whole.",
+		standard: "the key of the topic",
 		codes:    "E407",
 		example:  "OrderPlaced: {idempotency_key: {source: order_id, window: 35d}, handle: true}"},
 	key[Event]{name: "write",
 		value: value[Event]{listOf(stepShape), readWrite},
-		text:  "Steps, each with exactly one verb. They run in order, in the transaction that moves the position.",
-		more: "An event has at least one of `write`, `handle` and `effect` (E406), and not both of the last two (E802). " +
-			"See [steps](tables.md#steps).",
+		text:  "Steps, each with exactly one verb. They run in order, in the transaction that advances the position.",
+		more: "An event needs at least one of `write`, `handle` and `effect` (E406), but cannot have both `handle` and `effect` " +
+			"(E802). See [steps](tables.md#steps).",
 		codes:   "E406",
 		example: "OrderPaid:\n  write:\n    - update: orders\n      set: {state: {value: paid}}"},
 	key[Event]{name: "handle",
 		value:    boolValue(func(v *Event) **Bool { return &v.Handle }),
-		text:     "Whether a Go method `(ctx, idem.Tx, event) error` runs after the steps, in the same transaction.",
-		more:     "It gets all fields and record-key parts.",
+		text:     "Whether to run a Go method `(ctx, idem.Tx, event) error` after the steps, in the same transaction.",
+		more:     "The method receives all fields and record-key parts.",
 		standard: "`false`",
 		codes:    "E406 E501",
 		example:  "OrderPaid: {handle: true}",
 		also:     "sql query statement returning",
-		write:    "a spec holds no SQL: handle: true runs Go code in the transaction of the event"},
+		write:    "a spec contains no SQL: handle: true runs Go code in the transaction of the event"},
 	key[Event]{name: "effect",
 		value: put(effectShape, func(v *Event) **Effect { return &v.Effect }, readEffect),
-		text:  "Go method `(ctx, event)` outside of the transaction, before the steps, under a lease: mails, payments, webhooks.",
-		more: "It returns an error, or a result and an error. There is one call at a time for each event. An event with an effect has " +
-			"no `handle` (E802). See [effects](effects.md).",
+		text: "Go method `(ctx, event)` for mails, payments or webhooks. It runs before the steps, outside of the transaction " +
+			"and under a lease.",
+		more: "The method returns an error, or a result and an error. Calls for the same event never overlap. An event with an " +
+			"effect cannot have `handle` (E802). See [effects](effects.md).",
 		codes:   "E501 E801 E802",
 		example: "OrderPaid: {effect: {if_interrupted: retry}}"},
-	key[Event]{name: "lock", instead: "a lock is of an effect: effect: {lock: {orders: order_id}}; a handler takes pg_advisory_xact_lock in its own transaction"},
-	key[Event]{name: "erase_traces", instead: "idemgen dead discard --record-key KEY --erase erases what dead letters keep; keep and window bound the rest"},
-	key[Event]{name: "on_failure", instead: "say it of the topic; events that need another policy are of a topic of their own"},
+	key[Event]{name: "lock", instead: "only an effect has a lock: effect: {lock: {orders: order_id}}; a handler can call pg_advisory_xact_lock in its transaction"},
+	key[Event]{name: "erase_traces", instead: "to erase the records of dead letters, run idemgen dead discard --record-key KEY --erase; keep and window limit how long the rest is stored"},
+	key[Event]{name: "on_failure", instead: "write it on the topic; events that need another policy need a topic of their own"},
 	key[Event]{name: "may_emit", instead: toOutbox},
 	key[Event]{name: "accept", instead: noWarnings},
-	key[Event]{name: "renamed_from", instead: "an event keeps its name, which is in its keys; type says what producers call it"},
+	key[Event]{name: "renamed_from", instead: "an event cannot be renamed, because its name is part of its keys; write the name that producers use under type"},
 )
 
 var effectShape = effectKeys.in(Section{Of: "effect", Rules: "effects.md"})
@@ -75,50 +76,50 @@ var effectShape = effectKeys.in(Section{Of: "effect", Rules: "effects.md"})
 var effectKeys = keys[Effect]{
 	{name: "if_interrupted", asked: true,
 		value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter"),
-		text:  "Policy for a call whose outcome is unknown: repeat it, or leave the decision to an operator.",
-		more: "The outcome is unknown after the process died, the time was over or the connection broke. `retry` is right if the provider " +
-			"deduplicates calls by the event's key. With `dead_letter` no call is repeated.",
+		text: "Policy for a call whose outcome is unknown: `retry` repeats it, and `dead_letter` leaves the decision to an " +
+			"operator.",
+		more: "The outcome is unknown if the process dies, the timeout expires or the connection breaks. Use `retry` if the " +
+			"provider deduplicates calls by the event's key. With `dead_letter`, only an operator can repeat a call.",
 		codes:   "E801",
 		example: "OrderPaid: {effect: {if_interrupted: dead_letter}}"},
 	{name: "timeout",
 		value:    durationValue(func(v *Effect) **Duration { return &v.Timeout }, "1ms", "1d"),
-		text:     "Time of one call. Then its context ends.",
+		text:     "Timeout of a call. When it expires, the call's context ends.",
 		standard: "30s",
-		codes:    "E708",
 		example:  "OrderPaid: {effect: {if_interrupted: retry, timeout: 2s}}"},
-	{name: "lease", instead: "leave it out: a lease lasts 30s after its holder was heard of"},
+	{name: "lease", instead: "leave it out: a lease expires 30s after its holder's last heartbeat"},
 	{name: "result",
 		value: textValue(func(v *Effect) **Text { return &v.Result }),
-		text:  "Type of what the call returns. Steps read its members as `result.<name>`.",
-		more: "It is a type with fields, and each is a single value. The result is recorded at once. It is kept for the window of " +
-			"the key, or 30 days without one.",
+		text:  "Type of the call's result. Steps read its members as `result.<name>`.",
+		more: "The type must have fields, each a single value (E803). The result is recorded as soon as the call returns. It is " +
+			"kept for the key's window, or for 30 days without one.",
 		values:  "name of a type with fields",
 		codes:   "E208 E803",
 		example: "UserCreated: {effect: {if_interrupted: retry, result: Receipt}}"},
 	{name: "keep_result", instead: "leave it out: a result is kept for the window of the key"},
-	{name: "store", instead: "the store is of main.go: idem.WithLeases(redislease.New(client))"},
-	{name: "if_store_down", instead: "leave it out: events wait while the store of leases does not answer"},
+	{name: "store", instead: "choose the store in main.go: idem.WithLeases(redislease.New(client))"},
+	{name: "if_store_down", instead: "leave it out: events wait while the lease store does not respond"},
 	{name: "concurrency", instead: ofConcurrency}, {name: "max_concurrent", instead: ofConcurrency}, {name: "max_concurrency", instead: ofConcurrency},
-	{name: "rate_limit", instead: "let the Go method wait for a limiter of yours; how many calls run in a process is limits: {effect_concurrency: 8}"},
-	{name: "retries", instead: "write on_failure: {retries: 8}, on the topic"},
-	{name: "key", instead: "leave it out: a call has the key of its event, as idem.DeliveryFrom(ctx) says"},
+	{name: "rate_limit", instead: "let the Go method wait for your own limiter; limits: {effect_concurrency: 8} limits the concurrent calls of a process"},
+	{name: "retries", instead: "write on_failure: {retries: 8} on the topic"},
+	{name: "key", instead: "leave it out: idem.DeliveryFrom(ctx) returns the key of the event"},
 	{name: "lock",
 		value: put(lockShape, func(v *Effect) **Lock { return &v.Lock }, readLock),
-		text:  "The thing that no two calls work on at the same time: a name, and the fields that tell which one.",
-		more: "The name is shared by events, topics and services, in one database or Redis. The fields are texts, enums, uuids and " +
-			"whole numbers (E813), neither optional nor with a default. Values with equal texts are one lock. A call holds one " +
-			"lock (E110). Locks of one name that can never exclude each other are refused (E814). " +
-			"[Locks](effects.md#locks) shows their use.",
+		text:  "Lock against concurrent calls: a name, and the fields that identify the locked object.",
+		more: "All events, topics and services that use the same database or Redis share the name. The fields must be texts, " +
+			"enums, uuids or integers, and cannot be optional or have a default (E813). Values with equal texts are the same " +
+			"lock. A call can hold only one lock (E110). Locks of one name that can never exclude each other are refused " +
+			"(E814). See [locks](effects.md#locks).",
 		values:  "name: field, or list of fields",
 		codes:   "E110 E201 E813 E814",
 		example: "PaymentBooked: {effect: {if_interrupted: retry, lock: {accounts: account_id}}}",
-		asMap:   "say what is locked, and the field that tells which one: lock: {orders: order_id}",
+		asMap:   "write a name, and the field that identifies the locked object: lock: {orders: order_id}",
 		also:    "lock locks mutex distributed_lock lock_by lock_key",
-		write: "calls of effects that must not run side by side have lock, a key of effect: a name, and the field that tells which one is locked; " +
+		write: "to prevent concurrent calls of effects, write lock under effect, with a name and the field that identifies the locked object; " +
 			"a handler locks in its own transaction"},
 }
 
-const ofConcurrency = "write limits: {effect_concurrency: 8}, of each process"
+const ofConcurrency = "write limits: {effect_concurrency: 8}, which applies to each process"
 
 var lockShape = Shape{Names: lockNames.pattern.String(), Entries: &lockFields, One: true}
 

@@ -41,8 +41,8 @@ func readEvents(w *walker, e entry, t *Topic) bool {
 		v.Broken = !walkMap(w, ve, eventKeys, v) || !valid
 		if !v.Broken && len(v.Write) == 0 && !v.HasCode() {
 			v.Broken = true
-			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has neither write, handle nor effect",
-				`add one of them; to pass over this type on purpose, list its text under "ignore" of the topic`)
+			w.ds.Add(name.Pos, "E406", ve.what+" does nothing: it has no write, handle or effect",
+				`add one of them; to skip this type on purpose, list its text under "ignore" of the topic`)
 		}
 	})
 }

@@ -48,7 +48,7 @@ func readFields(w *walker, e entry, place fieldPlace, into *[]*Field) bool {
 		checkFieldSources(w, fe, place, f)
 		if f.Encoding != nil && f.Header == nil {
 			f.Broken = true
-			w.ds.Add(f.Encoding.Key, "E110", fe.what+" has an encoding, and is not read from a header", "payload says how a value is written, and record_key_format how a record key is")
+			w.ds.Add(f.Encoding.Key, "E110", fe.what+" has an encoding, but is not read from a header", "the encoding of a value belongs in payload, and that of a record key in record_key_format")
 		}
 		if f.Default != nil && f.Type != nil && f.Type.Optional {
 			f.Broken = true
@@ -80,7 +80,7 @@ func checkFieldSources(w *walker, e entry, place fieldPlace, f *Field) {
 			w.ds.Add(p.KeyPos, "E306", fmt.Sprintf("%s is a member of an object and cannot be read from %q", e.what, p.Key), "declare it as a field of the event")
 		case first != "" && first != p.Key:
 			f.Broken = true
-			w.ds.Add(p.KeyPos, "E110", fmt.Sprintf("%s comes from one place, here are two: %s and %s", e.what, first, p.Key), "keep one of them")
+			w.ds.Add(p.KeyPos, "E110", fmt.Sprintf("%s has two sources: %s and %s", e.what, first, p.Key), "keep one of them")
 		}
 		first = p.Key
 	}
@@ -94,7 +94,7 @@ func readConstant(w *walker, e entry) (*Text, bool) {
 		if n.Text == "" {
 			pos = e.key
 		}
-		w.ds.Add(pos, "E106", "value must be a constant, not null", `list the column under "clear" to set it to NULL; quote it if the text is meant`)
+		w.ds.Add(pos, "E106", "value must be a constant, not null", `list the column under "clear" to set it to NULL; put it in quotes if you mean the text`)
 		return nil, false
 	}
 	if !w.isScalar(e, "a constant") {

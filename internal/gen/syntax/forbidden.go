@@ -8,7 +8,7 @@ import (
 
 const (
 	sharedHint = `name the shared part under "types" or repeat it`
-	blankHint  = `write a blank after the ":"`
+	blankHint  = `write a space after the ":"`
 )
 
 // properties reports the anchor and the tag that a node starts with, or the alias that it
@@ -64,7 +64,7 @@ func (b *builder) cutTexts(kind NodeKind, texts [][]*Node) {
 		if len(entry) == 2 && !b.without(entry[0]) {
 			last = entry[1]
 		} else if len(entry) == 2 && strings.Contains(first.Text, ":") {
-			b.ds.Add(first.Pos, "E113", "YAML reads "+quote(first.Text)+" as one text and not as key and value", blankHint)
+			b.ds.Add(first.Pos, "E113", "YAML reads "+quote(first.Text)+" as one text, not as a key and a value", blankHint)
 		}
 		if parentheses(before) > 0 && parentheses(first) < 0 {
 			what := "the value"

@@ -31,14 +31,14 @@ func readIdempotencyKey(w *walker, e entry) (*IdempotencyKey, bool) {
 		for _, p := range e.node.Pairs {
 			if slices.Contains([]string{"window", "copies", "compare"}, p.Key) {
 				k.Broken = true
-				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q has no meaning for source: {record: offset}", p.Key), "redelivery is covered by the ledger without stored keys")
+				w.ds.Add(p.KeyPos, "E412", fmt.Sprintf("%q cannot be used with source: {record: offset}", p.Key), "the ledger recognizes redeliveries without stored keys")
 			}
 		}
 		return k, true
 	}
 	if e.node.Get("window") == nil && !misspelt(e, idempotencyKeys, "window") {
 		k.Broken = true
-		w.ds.Add(firstKey(e), "E408", `idempotency_key lacks "window": how long a second copy of a key must still be recognized`,
+		w.ds.Add(firstKey(e), "E408", `idempotency_key lacks "window": how long duplicates must be recognized`,
 			"for example window: 8d (7 days of topic retention plus one)")
 	}
 	return k, true
@@ -49,7 +49,7 @@ func readWindow(w *walker, e entry) (*Duration, bool) {
 	before := len(w.ds.list)
 	d, ok := w.duration(e, "1s", "3650d")
 	if added := w.ds.list[before:]; !ok && len(added) == 1 && added[0].Code == "E708" {
-		added[0].Hint = "as long as a copy may come later, for example 8d (7 days of topic retention plus one); for no stored keys at all write source: {record: offset}"
+		added[0].Hint = "choose the longest time after which a duplicate may arrive, for example 8d (7 days of topic retention plus one); to store no keys, write source: {record: offset}"
 	}
 	return d, ok
 }

@@ -39,7 +39,7 @@ func readKeySources(w *walker, e entry) ([]KeySource, bool) {
 		part, fine := readKeySource(w, entry{what: "an item of source", node: item})
 		if fine && part.Offset {
 			fine = false
-			w.ds.Add(part.Pos, "E110", "{record: offset} is a source of its own and no part of one", "write source: {record: offset}, or leave it out of the list")
+			w.ds.Add(part.Pos, "E110", "{record: offset} cannot be part of a list", "write source: {record: offset}, or leave it out of the list")
 		}
 		parts = append(parts, part)
 		ok = ok && fine
@@ -60,9 +60,9 @@ func readKeySource(w *walker, e entry) (KeySource, bool) {
 		return src, ok
 	}
 	if field := e.node.Get("field"); field != nil && field.Kind == ScalarNode && len(e.node.Pairs) == 1 {
-		hint := "a field is named plainly: " + short(field.Text)
+		hint := "write only the name of the field: " + short(field.Text)
 		if e.what == "source" {
-			hint = "a field is named plainly: source: " + short(field.Text)
+			hint = "write only the name of the field: source: " + short(field.Text)
 		}
 		w.ds.Add(firstKey(e), "E104", "unknown key \"field\" in "+e.what, hint)
 		return src, false

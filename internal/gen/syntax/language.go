@@ -18,7 +18,7 @@ type Key struct {
 	More     string // what only the reference says, in Markdown
 	Values   string // in Markdown; "" if the shape says it
 	Default  string // in Markdown
-	Codes    string // of what is refused about it
+	Codes    string // of its own errors, not of those that any key can have
 	With     string // the verbs that take it, if not all do
 	Example  string // in YAML
 	Shape    Shape

@@ -25,5 +25,5 @@ func (ds *Diagnostics) unmerged(src source) {
 	}
 	ds.list = nil
 	ds.Add(Pos{Line: line, Col: 1, Width: 7}, "E101", "not valid YAML: this looks like an unresolved merge",
-		"keep what is right of the two sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>")
+		"keep the right parts of both sides, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>")
 }

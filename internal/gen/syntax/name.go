@@ -40,7 +40,7 @@ var (
 	packageNames = nameKind{"package name", regexp.MustCompile(`^[a-z][a-z0-9]{0,40}$`),
 		"a lower-case letter, then up to 40 lower-case letters or digits", flat}
 	topicNames = nameKind{"topic name", regexp.MustCompile(`^[A-Za-z0-9._-]{1,249}$`),
-		"1 to 249 of the characters A-Z a-z 0-9 . _ -, as Kafka has it", nil}
+		"1 to 249 of the characters A-Z a-z 0-9 . _ -, as in Kafka", nil}
 )
 
 var (
@@ -73,16 +73,16 @@ func (w *walker) name(kind nameKind, pos Pos, text string) bool {
 		return freeTable(w, kind, pos, text)
 	case columnNames.what:
 		if slices.Contains(systemColumns, text) {
-			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "choose another name; a field of this name goes there with set")
+			w.ds.Add(pos, "E203", quote(text)+" is a system column of Postgres", "choose another name, and fill it from the field with set")
 			return false
 		}
 	case typeNames.what, eventNames.what:
 		if slices.Contains(generatedNames, text) {
-			return reserved("the generated code has this name itself: choose another one")
+			return reserved("the generated code declares this name: choose another one")
 		}
 	case packageNames.what:
 		if ReservedPackage(text) {
-			w.ds.Add(pos, "E215", quote(text)+" cannot be a Go package name here", "choose another name: it is the Go package clause, not the folder")
+			w.ds.Add(pos, "E215", quote(text)+" cannot be a Go package name here", "choose another name: this is the name in the Go package clause, not that of the folder")
 			return false
 		}
 	}

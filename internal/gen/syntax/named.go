@@ -4,7 +4,7 @@ package syntax
 type Doc struct{ Description *Text }
 
 // ofRenames is for tables and columns.
-const ofRenames = "write the name that it has in the database under name; or rename it in a migration of your own, with -- idemgen:by-hand and both names"
+const ofRenames = "write its name in the database under name; or rename it in a migration of your own, with -- idemgen:by-hand and both names"
 
 // named goes over a map with names of the user's choice. Read gets the name, whether
 // it is valid, and the value.

@@ -148,14 +148,14 @@ func checkBounds(root *yaml.Node, ds *Diagnostics) bool {
 			return false
 		}
 		if values++; values > maxValues {
-			return refuse(n, fmt.Sprintf("the file holds more than %d values", maxValues))
+			return refuse(n, fmt.Sprintf("the file contains more than %d values", maxValues))
 		}
 		entry, most := 1, maxEntries
 		if n.Kind == yaml.MappingNode {
 			entry = 2
 		}
 		if len(n.Content) > most*entry {
-			return refuse(n.Content[most*entry], fmt.Sprintf("a map or list has at most %d entries, and here are %d", most, len(n.Content)/entry))
+			return refuse(n.Content[most*entry], fmt.Sprintf("a map or list can have at most %d entries, but this one has %d", most, len(n.Content)/entry))
 		}
 		for _, inner := range n.Content {
 			if !walk(inner) {
@@ -241,7 +241,7 @@ func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) []*Node {
 
 func (b *builder) templateHint(at Pos) string {
 	if strings.HasPrefix(string(b.rest(at)), "{") {
-		return "a text that holds { } must be in quotes; a " + b.ds.noun() + " has no templates"
+		return "a text that contains { } must be in quotes; a " + b.ds.noun() + " has no templates"
 	}
 	return ""
 }

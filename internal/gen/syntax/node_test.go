@@ -98,7 +98,7 @@ func TestSoundFilesAreRead(t *testing.T) {
 // A file that YAML refuses is told by the line that breaks it, and the place on it.
 func TestBrokenFilesTellTheirPlace(t *testing.T) {
 	for text, want := range map[string]string{
-		"a: {b: [c, d}\n":              `x:1:13: E101: not valid YAML: "}" closes nothing here`,
+		"a: {b: [c, d}\n":              `x:1:13: E101: not valid YAML: "}" does not close "["`,
 		"a: [b, - c]\n":                `x:1:8: E101: not valid YAML: inside { } and [ ] a list item has no "-"`,
 		"a:\n  b: {c: d, e:\nf: g\n":   `x:2:6: E101: not valid YAML: "{" is not closed`,
 		"a: {b: @c}\n":                 `x:1:8: E101: not valid YAML: a text cannot start with "@"`,

@@ -8,7 +8,7 @@ var outboxColumns = []struct{ name, kind string }{
 	{"seq", "bigint"}, {"aggregatetype", "text"}, {"aggregateid", "text"}, {"type", "text"}, {"payload", "nullable bytea"}, {"id", "uuid"},
 }
 
-const outboxExample = "docs/outbox.md has the table as a spec has it"
+const outboxExample = "docs/outbox.md shows the declaration of the table"
 
 // checkOutbox checks a table, if it is that of package runtime/outbox: the spec has it as it is.
 func checkOutbox(w *walker, e entry, t *Table) bool {
@@ -20,7 +20,7 @@ func checkOutbox(w *walker, e entry, t *Table) bool {
 		return false
 	}
 	if t.External == nil || !t.External.Value {
-		return refuse(t.Name.Pos, e.what+" is the outbox of package runtime/outbox, which no migration of a spec makes", "write external: true; "+outboxExample)
+		return refuse(t.Name.Pos, e.what+" is the outbox of package runtime/outbox, which idemgen does not create", "write external: true; "+outboxExample)
 	}
 	ok := true
 	columns := map[string]*Column{}
@@ -32,17 +32,17 @@ func checkOutbox(w *walker, e entry, t *Table) bool {
 		delete(columns, must.name)
 		switch {
 		case c == nil && must.name != "id":
-			ok = refuse(t.Name.Pos, "the outbox has the column "+must.name+", and "+e.what+" has not", "add it; "+outboxExample)
+			ok = refuse(t.Name.Pos, "the outbox has the column "+must.name+", but "+e.what+" lacks it", "add it; "+outboxExample)
 		case c == nil || c.Broken:
 		case c.Type.Text != must.kind:
-			ok = refuse(c.Type.Pos, "column "+must.name+" of the outbox is "+must.kind, outboxExample)
+			ok = refuse(c.Type.Pos, "column "+must.name+" of the outbox must be "+must.kind, outboxExample)
 		case must.name == "seq" && c.FilledBy == nil:
 			ok = refuse(c.Name.Pos, "the database numbers the events of the outbox", "write seq: {type: bigint, filled_by: database}")
 		}
 	}
 	for _, c := range t.Columns {
 		if columns[stored(c.Stored, c.Name)] == c && !c.Broken && c.Type.Word != "text" {
-			ok = refuse(c.Type.Pos, "a further column of the outbox is a header, and so a text", "nullable text; "+outboxExample)
+			ok = refuse(c.Type.Pos, "any other column of the outbox is a header, so it must be a text", "nullable text; "+outboxExample)
 		}
 	}
 	if key := t.PrimaryKey; key != nil && (len(key.Items) != 1 || key.Items[0].Value != "seq") {

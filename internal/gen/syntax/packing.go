@@ -58,7 +58,7 @@ func readSchemaName(w *walker, e entry) (*Text, bool) {
 	}
 	file, message, named := strings.Cut(t.Value, "#")
 	if !strings.HasSuffix(file, ".proto") && !strings.HasSuffix(file, ".avsc") || message == "" && (named || strings.HasSuffix(file, ".proto")) {
-		w.ds.Add(t.Pos, "E108", e.what+" names no schema: "+quote(t.Value), "write the file, relative to this spec, and what is meant in it: schema: proto/orders.proto#shop.v1.Order or schema: avro/order.avsc")
+		w.ds.Add(t.Pos, "E108", e.what+" does not name a schema: "+quote(t.Value), "write the file, relative to this spec, and the name in it: schema: proto/orders.proto#shop.v1.Order or schema: avro/order.avsc")
 		return nil, false
 	}
 	return t, true
@@ -68,7 +68,7 @@ func readSchemaName(w *walker, e entry) (*Text, bool) {
 func encodingValue[T any](words []string, at func(*T) **Text) value[T] {
 	return put(Shape{Words: words}, at, func(w *walker, e entry) (*Text, bool) {
 		if n := e.node; n.Kind == ScalarNode && n.Text == "gzip" {
-			w.ds.Add(n.Pos, "E111", e.what+" cannot be "+quote(n.Text), "Kafka's own compression needs no key; else read the value by {type: bytes, record: value}, and unpack it in Go code")
+			w.ds.Add(n.Pos, "E111", e.what+" cannot be "+quote(n.Text), "Kafka's own compression needs no key; for anything else, read the value by {type: bytes, record: value}, and unpack it in Go code")
 			return nil, false
 		}
 		return w.word(e, words)
@@ -79,15 +79,15 @@ func encodingValue[T any](words []string, at func(*T) **Text) value[T] {
 func (p *Packing) checkSchema(w *walker, what string) bool {
 	switch {
 	case p.OfMessages() && p.Schema == nil:
-		w.ds.Add(p.Encoding.Pos, "E105", what+" lacks the key \"schema\", which says what the messages are", "for example schema: proto/orders.proto#shop.v1.Order or schema: avro/order.avsc")
+		w.ds.Add(p.Encoding.Pos, "E105", what+" lacks the key \"schema\", which describes the messages", "for example schema: proto/orders.proto#shop.v1.Order or schema: avro/order.avsc")
 	case p.Schema != nil && !p.OfMessages():
-		w.ds.Add(p.Schema.Key, "E110", "schema is for Avro and Protobuf", "the types say what is in any other encoding; else write encoding: confluent_avro, for example")
+		w.ds.Add(p.Schema.Key, "E110", "schema can only be used with Avro and Protobuf", "leave it out: other encodings need only the types of the fields; or write, for example, encoding: confluent_avro")
 	case p.Schema != nil:
 		file, _ := p.SchemaParts()
 		if p.Avro() == strings.HasSuffix(file, ".avsc") {
 			return true
 		}
-		w.ds.Add(p.Schema.Pos, "E110", "schema names "+file+", and the encoding is "+p.Encoding.Value, "schemas of Avro are in .avsc files, and those of Protobuf in .proto files")
+		w.ds.Add(p.Schema.Pos, "E110", "schema names "+file+", but the encoding is "+p.Encoding.Value, "Avro schemas are in .avsc files, and Protobuf schemas in .proto files")
 	default:
 		return true
 	}

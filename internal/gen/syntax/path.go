@@ -17,11 +17,11 @@ type Path struct {
 // readPath reads "a.b", "$.a.b" or "$"; a name that contains a dot is in double quotes.
 func readPath(w *walker, e entry) (*Path, bool) {
 	if e.node.Kind == ListNode {
-		w.notThatKind(e, "a path", "there is one path; while a member is renamed, a field for each name reads it, both optional")
+		w.notThatKind(e, "a path", "write one path; while a producer renames a member, declare an optional field for each name")
 		return nil, false
 	}
 	p := &Path{Key: e.key, Pos: e.node.Pos}
-	n, ok := w.scalar(e, "a path", `write member names with dots between them: a.b; a name that has a dot itself goes into quotes: 'a."b.c"'`,
+	n, ok := w.scalar(e, "a path", `write member names separated by dots: a.b; put a name that contains a dot in quotes: 'a."b.c"'`,
 		func(s string) bool {
 			_, ok := pathMembers(s)
 			return ok

@@ -21,44 +21,39 @@ var payloadShape = payloadKeys.in(Section{Of: "payload", Rules: "encodings.md#pa
 var payloadKeys = keys[Payload]{
 	{name: "naming",
 		value: put(Shape{Words: payloadNamings}, func(p *Payload) **Text { return &p.Naming }, readNaming),
-		text:  "How members are spelled that have the name of their field.",
-		more: "With `camelCase`, field `order_id` is read at `orderId`, also in objects. Paths, record-key parts and texts of enums " +
-			"are read as written.",
+		text:  "Naming style of payload members that are read by field name.",
+		more: "With `camelCase`, field `order_id` reads member `orderId`, even inside objects. Paths, record-key parts and enum " +
+			"texts are used as written.",
 		standard: "`snake_case`",
-		codes:    "E111",
 		example:  "payload: {naming: camelCase}"},
 	{name: "root",
 		value:    pathOfMembers(func(p *Payload) **Path { return &p.Root }),
-		text:     "Where the paths of fields and of `event_type` start.",
+		text:     "Path at which the paths of fields and of `event_type` start.",
 		standard: "the whole value",
-		codes:    "E108",
 		example:  "payload: {root: data}"},
 	{name: "absent_marker",
 		value: put(textShape, func(p *Payload) **Text { return &p.Marker }, readMarker),
-		text:  "Text that a producer sends in place of a value that it leaves out: a patch field with it is absent.",
-		more: "In a field that is not a [patch](encodings.md#patches), the text is a decode error. It does not begin like a number " +
-			"(E108).",
-		codes:   "E108",
+		text:  "Text that the producer sends in place of an omitted value. A patch field with this text is absent.",
+		more: "In a field that is not a [patch](encodings.md#patches), the text is a decode error. It cannot begin like a " +
+			"number (E108).",
 		example: "payload: {absent_marker: __debezium_unavailable_value}"},
 	{name: "encoding",
 		value: encodingValue(payloadEncodings, func(p *Payload) **Text { return &p.Encoding }),
-		text: "Packing of a value: none, a JSON string whose text is the payload, Avro or Protobuf. The `confluent_` encodings are " +
-			"those of serializers of Confluent's registry.",
-		more:     "See [packed values](encodings.md#packed-values).",
+		text: "Encoding of record values: plain, a JSON string that contains the payload, Avro or Protobuf. The `confluent_` " +
+			"encodings are those of Confluent's Schema Registry serializers.",
 		standard: "`plain`",
-		codes:    "E111",
 		example:  "payload: {encoding: confluent_avro, schema: avro/orders.avsc}"},
 	{name: "schema",
 		value: put(schemaShape, func(p *Payload) **Text { return &p.Schema }, readSchemaName),
-		text: "Of Avro and Protobuf: the `.avsc` or `.proto` file, relative to the spec, then `#` and a name in it. An `.avsc` file needs no " +
-			"name.",
-		more: "`avro/order.avsc` is the whole file, `avro/all.avsc#shop.v1.Order` one record of it, " +
-			"`proto/orders.proto#shop.v1.Order` a message. Imports are relative to the spec, too.",
+		text: "Schema for Avro or Protobuf: an `.avsc` or `.proto` file, relative to the spec, then `#` and a name in the file. " +
+			"An `.avsc` file needs no name.",
+		more: "`avro/order.avsc` is the whole file, `avro/all.avsc#shop.v1.Order` is one of its records, and " +
+			"`proto/orders.proto#shop.v1.Order` is a message. Imports are also relative to the spec.",
 		values:   "file and name",
 		standard: "required with Avro and Protobuf",
-		codes:    "E105 E108 E110 E117 E118",
+		codes:    "E110 E117 E118",
 		example:  "payload: {encoding: protobuf, schema: proto/orders.proto#shop.v1.Order}"},
-	{name: "format", instead: "leave it out: values are JSON, and {type: bytes, record: value} reads any other one as it is"},
+	{name: "format", instead: "leave it out: values are JSON; {type: bytes, record: value} reads any other value unchanged"},
 	{name: "unknown_members", instead: "leave it out: members that are not declared are ignored"},
 }
 
@@ -67,16 +62,14 @@ var keyFormatShape = keyFormatKeys.in(Section{Of: "record_key_format", Rules: "e
 var keyFormatKeys = keys[KeyFormat]{
 	{name: "encoding", required: true, missing: "for example encoding: binary",
 		value: encodingValue(keyEncodings, func(k *KeyFormat) **Text { return &k.Encoding }),
-		text: "How they are written. `binary`: big-endian numbers, the 16 bytes of a UUID, or bytes as they are, in one part without " +
-			"`path`. The others are as for `payload`, and each part has a `path`.",
-		more:    "See [record keys](encodings.md#record-keys).",
-		codes:   "E111",
+		text: "Encoding of record keys. `binary` is a single part without `path`: a big-endian number, a 16-byte uuid, or raw " +
+			"bytes. The other encodings are those of `payload`, and each part needs a `path`.",
 		example: "record_key_format: {encoding: binary}"},
 	{name: "schema",
 		value:    put(schemaShape, func(k *KeyFormat) **Text { return &k.Schema }, readSchemaName),
-		text:     "Of Avro and Protobuf, as for payload. A schema that is one type is read at path `$`.",
+		text:     "Schema for Avro or Protobuf, as for `payload`. If the schema is a single type, its part has the path `$`.",
 		values:   "file and name",
 		standard: "required with Avro and Protobuf",
-		codes:    "E105 E108 E110 E117 E118",
+		codes:    "E110 E117 E118",
 		example:  "record_key_format: {encoding: confluent_protobuf, schema: proto/orders.proto#shop.v1.Key}"},
 }

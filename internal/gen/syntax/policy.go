@@ -26,7 +26,7 @@ func readFailurePolicy(w *walker, e entry) (*FailurePolicy, bool) {
 		for _, p := range e.node.Pairs {
 			if slices.Contains([]string{"stop_after", "keep", "park", "dead_letter_payload"}, p.Key) {
 				f.Broken = true
-				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q means nothing here", p.Key), "leave one of the two out")
+				w.ds.Add(p.KeyPos, "E707", fmt.Sprintf("give_up: stop never writes dead letters, so %q has no effect", p.Key), "leave out one of the two")
 			}
 		}
 	}

@@ -52,7 +52,7 @@ func readRecordKey(w *walker, e entry) (*RecordKey, bool) {
 		if len(r.Parts) > 1 && p.Path == nil && !p.Broken {
 			p.Broken = true
 			w.ds.Add(p.Name.Pos, "E313", fmt.Sprintf("record key part %s has no path, but the key has %d parts", quote(p.Name.Value), len(r.Parts)),
-				"write "+p.Name.Value+": {type: ..., path: ...} for every part: the key is a JSON object then")
+				"write "+p.Name.Value+": {type: ..., path: ...} for every part, because the key is then a JSON object")
 		}
 	}
 	return r, true

@@ -53,9 +53,17 @@ func readStep(w *walker, n *Node) *Step {
 		for _, v := range verbs {
 			names = append(names, v.Key)
 		}
-		w.ds.Add(verbs[1].KeyPos, "E110", "a step has exactly one verb, here are "+count(len(names))+": "+strings.Join(names, " and "), "make it "+count(len(names))+" steps")
+		w.ds.Add(verbs[1].KeyPos, "E110", "a step must have exactly one verb, but here "+areHere(len(names))+": "+strings.Join(names, " and "), "write "+count(len(names))+" steps")
 	}
 	return s
+}
+
+// areHere says that there is not one of a thing: "is none", "are two".
+func areHere(n int) string {
+	if n == 0 {
+		return "is none"
+	}
+	return "are " + count(n)
 }
 
 func count(n int) string {
@@ -108,5 +116,5 @@ func reportNoVerb(w *walker, e entry) {
 		w.ds.Add(p.KeyPos, "E104", "unknown verb "+quote(p.Key)+" in step", hint)
 		return
 	}
-	w.ds.Add(firstKey(e), "E110", "a step has exactly one verb, here is none", "write one of "+strings.Join(verbs, ", ")+" with the name of a table")
+	w.ds.Add(firstKey(e), "E110", "a step must have exactly one verb, but here "+areHere(0), "write one of "+strings.Join(verbs, ", ")+" with the name of a table")
 }

@@ -78,7 +78,7 @@ func readValue(w *walker, e entry) (Value, bool) {
 	}
 	switch {
 	case len(e.node.Pairs) != 1:
-		w.ds.Add(v.Pos, "E110", e.what+" must be exactly one of {value: ...}, {now: true}, {each: position}", "keep one of them; a field is named as it is, without { }")
+		w.ds.Add(v.Pos, "E110", e.what+" must be exactly one of {value: ...}, {now: true}, {each: position}", "keep one of them; write only the name of a field, without { }")
 		return v, false
 	case m.value != nil:
 		v.Kind, v.Const = ConstantValue, *m.value

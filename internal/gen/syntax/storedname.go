@@ -30,9 +30,9 @@ func storedName(w *walker, e entry) (*Text, bool) {
 	case !ok || w.variable(t.Pos, t.Value):
 		return nil, false
 	case strings.ContainsFunc(t.Value, unicode.IsControl):
-		w.ds.Add(t.Pos, "E201", e.what+" has a control character", "write the name as the database has it, without quotes of SQL")
+		w.ds.Add(t.Pos, "E201", e.what+" has a control character", "write the name as in the database, without SQL quotes")
 	case len(t.Value) > mostStored:
-		w.ds.Add(t.Pos, "E204", fmt.Sprintf("%s is longer than Postgres' %d bytes", e.what, mostStored), "Postgres cuts names: write what it kept")
+		w.ds.Add(t.Pos, "E204", fmt.Sprintf("%s is longer than Postgres' %d bytes", e.what, mostStored), "Postgres truncates names: write the truncated name")
 	default:
 		return t, true
 	}
@@ -69,7 +69,7 @@ func freeTable(w *walker, kind nameKind, pos Pos, text string) bool {
 	case text == outboxTable: // see checkOutbox
 		return true
 	case strings.HasPrefix(text, "idem_"):
-		why = "names with idem_ belong to the tables of the runtime"
+		why = "names that begin with idem_ belong to the tables of the runtime"
 	case strings.HasPrefix(text, "pg_"):
 		why = "Postgres looks for a table in its system catalogs first, and their names begin with pg_"
 	default:

@@ -38,7 +38,7 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 		}
 		if kinds > 1 || kinds == 0 && !t.Broken {
 			t.Broken = true
-			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields, enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
+			w.ds.Add(name.Pos, "E110", te.what+" must have exactly one of fields and enum", "write fields: {sku: string} for an object, enum: [small, large] for one of several texts")
 		}
 	})
 }
@@ -47,7 +47,7 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 func readEnum(w *walker, e entry, t *Type) bool {
 	t.Kind, t.Body = EnumType, e.node.Pos
 	if e.node.Kind != ListNode {
-		hint := "list the texts that are on the wire: enum: [small, large]"
+		hint := "list the texts that the producer writes: enum: [small, large]"
 		if e.node.Kind == ScalarNode && !e.node.null() {
 			hint = "write [" + short(e.node.Text) + "]"
 		}
@@ -69,7 +69,7 @@ func readEnum(w *walker, e entry, t *Type) bool {
 		seen[v.Value] = true
 	}
 	if bad {
-		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "list every text that can be on the wire once")
+		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "list each text that the producer writes once")
 	}
 	return ok && !bad
 }

@@ -92,7 +92,7 @@ func (w *Words) Get(word string) *Text {
 func wordsValue[T any](at func(*T) **Words, allowed ...string) value[T] {
 	return put(someOf(Shape{Words: allowed}), at, func(w *walker, e entry) (*Words, bool) {
 		if e.node.Kind != ListNode {
-			w.notThatKind(e, "a list", "write those that hold: "+e.what+": ["+strings.Join(allowed, ", ")+"]")
+			w.notThatKind(e, "a list", "list those that apply: "+e.what+": ["+strings.Join(allowed, ", ")+"]")
 			return nil, false
 		}
 		if !w.some(e) {

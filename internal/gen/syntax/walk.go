@@ -39,7 +39,7 @@ type key[T any] struct {
 	more     string // what only the reference says, in Markdown
 	values   string // what it takes, in Markdown, if the shape does not say it
 	standard string // what holds without it, in Markdown
-	codes    string // of what is refused about it
+	codes    string // of its own errors, not of those that any key can have
 	example  string // in YAML
 
 	also  string // words of other tools for it, with blanks between them

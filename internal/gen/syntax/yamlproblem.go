@@ -18,24 +18,24 @@ var yamlReasons = []struct {
 	parser, reason string
 	place          func(s source, line int) (Diagnostic, bool) // nil: the line's first character
 }{
-	{"mapping values are not allowed", "a map entry cannot stand here", source.colonInText},
-	{"mapping keys are not allowed", "a map entry cannot stand here", nil},
-	{"block sequence entries are not allowed", "a list item cannot stand here", nil},
-	{"could not find expected ':'", `a key needs ":" behind it`, source.textWithoutColon},
+	{"mapping values are not allowed", "a map entry is not allowed here", source.colonInText},
+	{"mapping keys are not allowed", "a map entry is not allowed here", nil},
+	{"block sequence entries are not allowed", "a list item is not allowed here", nil},
+	{"could not find expected ':'", `a key needs ":" after it`, source.textWithoutColon},
 	{"did not find expected key", "the indentation matches no line above", nil},
 	{"did not find expected '-' indicator", `a list continues here, and its items start with "- "`, nil},
 	{"did not find expected ',' or '}'", "a comma or } is missing", source.brackets},
 	{"did not find expected ',' or ']'", "a comma or ] is missing", source.brackets},
 	{"did not find expected node content", "a value is missing", source.brackets},
 	{"cannot start any token", "a text cannot start with this character", source.badStart},
-	{"tab character", "a tab cannot be indentation", source.badStart},
+	{"tab character", "tabs cannot be used for indentation", source.badStart},
 	{"unknown escape character", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"escape", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"hexdecimal", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"unexpected end of stream", "the file ends inside a text in quotes", source.brackets},
-	{"indentation indicator", "the number behind | or > is not valid", nil},
+	{"indentation indicator", "the number after | or > is not valid", nil},
 	{"comment or line break", "only a comment may follow | or > on its line", nil},
-	{"document start", "only one value can stand here", nil},
+	{"document start", "only one value is allowed here", nil},
 }
 
 // yamlProblem reports an error of the YAML parser in our words: its line, and a place on it.
@@ -114,10 +114,10 @@ func (s source) colonInText(line int) (Diagnostic, bool) {
 	text := string(s.lines[line-1])
 	at := secondColon.FindStringSubmatchIndex(text)
 	if at == nil {
-		return Diagnostic{Pos: s.start(line), Code: "E101", Message: "a map entry cannot stand here", Hint: yamlHint}, true
+		return Diagnostic{Pos: s.start(line), Code: "E101", Message: "a map entry is not allowed here", Hint: yamlHint}, true
 	}
 	pos := Pos{Line: line, Col: len([]rune(text[:at[2]])) + 1, Width: 1}
-	return Diagnostic{Pos: pos, Code: "E101", Message: "a map entry cannot stand here", Hint: `put the text in quotes if the ":" belongs to it`}, true
+	return Diagnostic{Pos: pos, Code: "E101", Message: "a map entry is not allowed here", Hint: `put the text in quotes if the ":" belongs to it`}, true
 }
 
 var secondColon = regexp.MustCompile(`^[^#:]*:\s+([^\s#'"{\[].*?):(?:\s|$)`)
@@ -140,7 +140,7 @@ func (s source) textWithoutColon(line int) (Diagnostic, bool) {
 	if strings.Contains(key, ":") && !strings.Contains(key, ": ") && !strings.HasSuffix(key, ":") {
 		hint = blankHint
 	}
-	return Diagnostic{Pos: pos, Code: "E101", Message: `a key needs ":" behind it`, Hint: hint}, true
+	return Diagnostic{Pos: pos, Code: "E101", Message: `a key needs ":" after it`, Hint: hint}, true
 }
 
 var reservedStart = regexp.MustCompile("(?:^|[\\s{}\\[\\],])([@`%|>])")
@@ -149,7 +149,7 @@ var reservedStart = regexp.MustCompile("(?:^|[\\s{}\\[\\],])([@`%|>])")
 func (s source) badStart(line int) (Diagnostic, bool) {
 	pos := s.start(line)
 	if rest := s.rest(pos); len(rest) > 0 && rest[0] == '\t' {
-		return Diagnostic{Pos: pos, Code: "E101", Message: "a tab cannot be indentation", Hint: "indent with spaces"}, true
+		return Diagnostic{Pos: pos, Code: "E101", Message: "tabs cannot be used for indentation", Hint: "indent with spaces"}, true
 	}
 	text := string(s.lines[line-1])
 	at := reservedStart.FindStringSubmatchIndex(text)

@@ -189,15 +189,15 @@ func fewest[T any](items []T, n int, enough func([]T) bool) []T {
 func (d *draft) text() []byte {
 	var b bytes.Buffer
 	b.WriteString(`# yaml-language-server: $schema=../../.idemgen/idemgen.case.v1.schema.json
-# What must be there when these records were applied. docs/cases.md of idemgen has every key.
+# The rows expected after these records. docs/keys.md of idemgen describes every key.
 `)
-	fmt.Fprintf(&b, "description: What this case shows of %s.\n", d.event.Name)
+	fmt.Fprintf(&b, "description: What this case tests of %s.\n", d.event.Name)
 	d.writeGiven(&b)
-	b.WriteString("\n# The records, in their order, as the producer sends them: a second copy is the same lines again.\nevents:\n")
+	b.WriteString("\n# The records, in the order in which the producer sends them. For a duplicate, repeat the lines.\nevents:\n")
 	for i := range d.records {
 		d.writeRecord(&b, &d.records[i])
 	}
-	b.WriteString("\n# What must be there then: all rows of a table, or how many. Other tables are not looked at.\n")
+	b.WriteString("\n# The expected rows: all rows of a table, or their number. Other tables are not compared.\n")
 	d.writeThen(&b)
 	return b.Bytes()
 }
@@ -208,10 +208,10 @@ func (d *draft) writeGiven(b *bytes.Buffer) {
 	case len(d.given) == 0 && !d.event.HasCode():
 		return
 	case len(d.given) == 0:
-		fmt.Fprintf(b, "\n# Rows that are there before: write those that the Go code of %s needs, as under then.\n#given:\n", d.event.Name)
+		fmt.Fprintf(b, "\n# Rows that exist before: write those that the Go code of %s needs, in the form of then.\n#given:\n", d.event.Name)
 		return
 	}
-	b.WriteString("\n# Rows that are there before, by table.\n")
+	b.WriteString("\n# Rows that exist before, by table.\n")
 	b.WriteString("given:\n")
 	for _, t := range d.service.Tables {
 		of := slices.DeleteFunc(slices.Clone(d.given), func(r model.Row) bool { return r.Table != t })
@@ -267,7 +267,7 @@ func (d *draft) writeRecord(b *bytes.Buffer, r *seedlog.Record) {
 	}
 	switch {
 	case r.Result != nil:
-		fmt.Fprintf(b, "    result: %s # what the call of its effect returns\n", flow(r.Result))
+		fmt.Fprintf(b, "    result: %s # the result of the effect's call\n", flow(r.Result))
 	case r.Error != "":
 		fmt.Fprintf(b, "    error: %s\n", scalarText(r.Error))
 	case r.Interrupted != "":

@@ -79,7 +79,7 @@ func (r *reader) packed(t *model.Topic, e *syntax.CaseEvent, out *seedlog.Record
 		return found
 	}
 	if _, err := m.Packing.Pack(out.Value); err != nil {
-		found.Detail = "the value is none of " + m.File + ": " + err.Error()
+		found.Detail = "the value does not match " + m.File + ": " + err.Error()
 		return found
 	}
 	if !m.Avro || found.Kind == oracle.DeadLetter {
@@ -127,7 +127,7 @@ func (r *reader) key(t *model.Topic, n *syntax.Node) []byte {
 	case n.Kind == syntax.ScalarNode:
 		return []byte(n.Text)
 	case t.RecordKey == nil || !t.RecordKey.JSON:
-		r.report.Add(n.Pos, "E106", "key must be a text: the record key of topic "+wording.Quote(t.Name)+" is no JSON object", "")
+		r.report.Add(n.Pos, "E106", "key must be a text: the record key of topic "+wording.Quote(t.Name)+" is not a JSON object", "")
 		return nil
 	}
 	return []byte(r.json(n, keyForm(t.RecordKey)))
@@ -146,8 +146,8 @@ func (r *reader) refused(n int, t *model.Topic, e *syntax.CaseEvent, found oracl
 	case found.Class == oracle.ClassEffect && e.Result != nil:
 		r.report.Add(place(t, e, found), "E156", fmt.Sprintf("event %d cannot return this: %s", n, strings.TrimPrefix(why, found.Class+": ")), "the result is what the Go method returns, as JSON")
 	case found.Kind == oracle.Stop:
-		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot hold it: nothing is applied behind it")
+		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot contain it: nothing is applied after it")
 	case found.Kind == oracle.DeadLetter && !slices.ContainsFunc(r.spec.DeadLetters, func(c syntax.ClassCount) bool { return c.Class == found.Class }):
-		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("mend the event, or expect it: then: {dead_letters: {%s: 1}}", found.Class))
+		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("fix the event, or expect it: then: {dead_letters: {%s: 1}}", found.Class))
 	}
 }

@@ -26,14 +26,14 @@ func (r *reader) returned(n int, e *syntax.CaseEvent, event *model.Event, out *s
 	case event == nil: // it is refused for that
 	case said == nil: // the test calls the service's own effect, if there is one
 	case event.Effect == nil:
-		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, which has no effect: nothing is called that could return something", n, wording.Quote(event.Name)), "leave "+said.key+" out")
+		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, which has no effect, so no call can return anything", n, wording.Quote(event.Name)), "leave "+said.key+" out")
 	case e.Result != nil && !event.Returns() && e.Result.Null():
 		out.Result = []byte("null")
 	case e.Result != nil && !event.Returns():
-		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, whose effect returns nothing but an error", n, wording.Quote(event.Name)),
+		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, whose effect returns only an error", n, wording.Quote(event.Name)),
 			"write result: null, or leave result out: then the test calls your own effect")
 	case e.Interrupted != nil && !event.Effect.Interrupts:
-		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, and if_interrupted: retry calls again: nothing stays interrupted", n, wording.Quote(event.Name)), "error says that the call fails for good")
+		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is %s, and if_interrupted: retry repeats the call: no call stays interrupted", n, wording.Quote(event.Name)), "use error for a call that fails permanently")
 	case e.Result != nil:
 		out.Result = r.result(event, e.Result)
 	case e.Error != nil:
@@ -126,7 +126,7 @@ func (r *reader) alike(n int, e *syntax.CaseEvent, out *seedlog.Record) {
 	id := fmt.Sprintf("%q %q %q %q", out.Topic, out.Key, out.Value, out.Headers)
 	returns := fmt.Sprintf("%q %q %q", out.Result, out.Error, out.Interrupted)
 	if before, known := r.returns[id]; known && before.text != returns {
-		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is the same record as event %d, and its call returns something else", n, before.event), "a call is known by its record: let both return the same, or give one another value")
+		r.report.Add(said.at, "E156", fmt.Sprintf("event %d is the same record as event %d, but its call returns something else", n, before.event), "tests recognize a call by its record: let both return the same, or give one another value")
 		return
 	}
 	r.returns[id] = callSaid{n, returns}
@@ -155,7 +155,7 @@ func (r *reader) called(name syntax.Text) *model.Event {
 		for _, e := range t.Events {
 			switch {
 			case e.Name == name.Value && e.Effect == nil:
-				r.report.Add(name.Pos, "E156", "event "+wording.Quote(name.Value)+" has no effect: nothing is called", "count the calls of effects only")
+				r.report.Add(name.Pos, "E156", "event "+wording.Quote(name.Value)+" has no effect, so nothing is called", "count only the calls of effects")
 				return nil
 			case e.Name == name.Value:
 				return e

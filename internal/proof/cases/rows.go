@@ -40,7 +40,7 @@ func (r *reader) given() []model.Row {
 	var out []model.Row
 	for _, g := range rows {
 		if err := r.in.Insert(g.row); err != nil {
-			r.report.Add(g.pos, "E152", fmt.Sprintf("the row of %s cannot be there: %v", wording.Quote(g.row.Table.Name), err), "")
+			r.report.Add(g.pos, "E152", fmt.Sprintf("the row of %s cannot exist: %v", wording.Quote(g.row.Table.Name), err), "")
 			continue
 		}
 		out = append(out, g.row)
@@ -59,7 +59,7 @@ func (r *reader) row(t *model.Table, row syntax.CaseRow) (out model.Row, ok bool
 			continue
 		}
 		if c.ByDatabase() {
-			r.report.Add(cell.Column.Pos, "E152", fmt.Sprintf("column %s of %s is filled by the database alone", wording.Quote(c.Name), wording.Quote(t.Name)), "leave it out")
+			r.report.Add(cell.Column.Pos, "E152", fmt.Sprintf("column %s of %s is filled only by the database", wording.Quote(c.Name), wording.Quote(t.Name)), "leave it out")
 			ok = false
 			continue
 		}
@@ -133,7 +133,7 @@ func (r *reader) compared(table *model.Table, t *syntax.CaseTable) (columns []*m
 			switch {
 			case c == nil || slices.Contains(columns, c):
 			case !slices.Contains(fixed, c.Name):
-				r.report.Add(cell.Column.Pos, "E154", fmt.Sprintf("column %s of %s is filled by the database, so that nobody knows its value before", wording.Quote(c.Name), wording.Quote(table.Name)), "leave it out")
+				r.report.Add(cell.Column.Pos, "E154", fmt.Sprintf("column %s of %s is filled by the database, so its value is not known in advance", wording.Quote(c.Name), wording.Quote(table.Name)), "leave it out")
 			default:
 				columns = append(columns, c)
 			}

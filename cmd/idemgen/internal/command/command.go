@@ -37,7 +37,7 @@ func Differs(err error) error { return differs{err} }
 func Said(err error) error { return said{err} }
 
 // Run runs one of the commands with arguments, without the program's name, and returns the
-// exit code: 0 done, 1 different (check, fmt), breaks (plan) or fails (doctor), 2 trouble. Data
+// exit code: 0 done, 1 changes (check), breaks (plan) or fails (doctor), 2 trouble. Data
 // goes to stdout, prose to stderr.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, commands ...*cobra.Command) int {
 	stdout, stderr = printable{stdout}, printable{stderr}
@@ -84,9 +84,11 @@ func Root(stdout, stderr io.Writer, commands ...*cobra.Command) *cobra.Command {
 		Use:     "idemgen",
 		Short:   "Apply every Kafka event to Postgres exactly once",
 		Version: Version().String(),
-		Long: `idemgen applies every Kafka event to Postgres exactly once: from a spec to Go, SQL and tests.
+		Long: `From a spec, idemgen generates Go code, SQL and tests that apply every Kafka event to Postgres
+exactly once.
 
-Exit codes: 0 done, 1 different (check, fmt) or breaks (plan), 2 trouble; the message says what was done before it.`,
+Exit codes: 0: done; 1: changes (check), a breaking change (plan) or a failed check (doctor); 2:
+an error, whose message says what was done before it.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}

@@ -25,8 +25,8 @@ type KafkaFlags struct {
 func (f *KafkaFlags) Define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.brokers, "brokers", "", "addresses of brokers, host:port,host:port (default $KAFKA_BROKERS)")
-	flags.BoolVar(&f.tls, "tls", false, "the brokers speak TLS")
-	flags.StringVar(&f.ca, "tls-ca", "", "`file` with the certificates (PEM) of the brokers' authorities (default those of the system); implies --tls")
+	flags.BoolVar(&f.tls, "tls", false, "connect to the brokers by TLS")
+	flags.StringVar(&f.ca, "tls-ca", "", "`file` with the certificates (PEM) of the brokers' certificate authorities (default those of the system); implies --tls")
 	flags.StringVar(&f.cert, "tls-cert", "", "`file` with a client certificate (PEM), if the brokers require one; implies --tls")
 	flags.StringVar(&f.key, "tls-key", "", "`file` with the key (PEM) of --tls-cert")
 	flags.StringVar(&f.sasl, "sasl", "", "SASL mechanism of the brokers: plain, scram-sha-256 or scram-sha-512")

@@ -36,28 +36,31 @@ func devCommand() *cobra.Command {
 	program := ""
 	cmd := &cobra.Command{
 		Use:   "dev [spec | folder]",
-		Short: "Run the service here, with a Postgres and a broker of its own",
-		Long: `Starts Postgres and a Kafka broker, applies the migrations, builds the service's program and runs
-it with your handlers. It plays each case on an empty database: its rows, then its records, some of
-them twice, and compares what is left with its then. If effects are called, nothing is compared: the
-case says what they return, and here your own are called. For events in no case it sends records of
-the generated tests, whose values are made up: Go code may refuse them. Tables of others (external:
-true) are made as the spec says.
+		Short: "Run the service here, with its own Postgres and broker",
+		Long: `Starts Postgres and a Kafka broker, applies the migrations, builds the service's program and
+runs it with your handlers. It plays each case on an empty database: first its rows, then its
+records, some of them twice. It then compares the tables with the case's then. If effects are
+called, nothing is compared, because a case states the results of calls, but here your own
+methods are called. For events without a case it sends records of the generated tests, whose
+values are made up: Go code may reject them. External tables (external: true) are created from
+the spec.
 
-After a change of a .go, .yaml, .sql, .proto or .avsc file it generates, builds, and begins anew.
-With --keep the database and the log stay, and new migrations are applied to what is there.
+After a change of a .go, .yaml, .sql, .proto or .avsc file it generates, builds, and starts from
+the beginning. With --keep, the database and the log are kept, and new migrations are applied to
+them.
 
-The program is given KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, as the main that
-idemgen init writes takes them: at that level the log has a line for each event, with its outcome.
-One that imports redislease is given REDIS_URL, too, and one whose records have their schemas in a
-registry SCHEMA_REGISTRY_URL, of a registry that has the schemas of the spec.
+The program gets KAFKA_BROKERS, DATABASE_URL, HTTP_ADDR and LOG_LEVEL=debug, which the main of
+idemgen init reads. At that level the log has a line for each event, with its outcome. A program
+that imports redislease also gets REDIS_URL. A program whose records have their schemas in a
+registry also gets SCHEMA_REGISTRY_URL, of a registry that has the schemas of the spec.
 
-It serves the pages of idemgen console, and prints their address; their spec is the one of the start.
-It prints each record that the service sends, and makes the topics for them. If the database has an
-outbox and the program links no producer of a relay, dev sends the outbox's events.
+dev serves the pages of idemgen console with the spec as it was at the start, and prints their
+address. It prints each record that the service sends, and creates the topics for them. If the
+database has an outbox and the program links no producer of a relay, dev sends the outbox's
+events.
 
-With --database and --brokers it uses servers of yours, as they are: you apply the migrations,
-make the topics and send the records.`,
+With --database and --brokers it uses your own servers unchanged: apply the migrations, create
+the topics and send the records yourself.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			specs, err := command.FindSpecs(args)
@@ -71,12 +74,12 @@ make the topics and send the records.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&program, "program", "", "`package` of the program; by default the only one that imports the spec's package")
+	flags.StringVar(&program, "program", "", "`package` of the program (default: the only one that imports the spec's package)")
 	flags.StringVar(&o.Database, "database", "", "`URL` of a database to use, with its migrations applied")
 	flags.StringVar(&o.Brokers, "brokers", "", "`addresses` of brokers to use, host:port,host:port")
 	flags.Int32Var(&o.Partitions, "partitions", 3, "`number` of partitions of each topic")
 	flags.BoolVar(&o.Keep, "keep", false, "keep the rows and the log after a change, as long as no applied migration and no topic changes")
-	flags.DurationVar(&o.Pause, "pause", 500*time.Millisecond, "`time` between two records that are sent; 0 sends none")
+	flags.DurationVar(&o.Pause, "pause", 500*time.Millisecond, "`time` between two records; 0 sends none")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd
 }

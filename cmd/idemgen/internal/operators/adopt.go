@@ -25,9 +25,9 @@ func adoptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "adopt",
 		Short: "Take over from another consumer",
-		Long: `Takes over what another consumer knows: keys makes its processed ids known, so duplicates of what it
-applied have no effect. docs/adopt.md has the whole move. The position is taken over by start_from:
-committed and idem.WithGroup.`,
+		Long: `Takes over from another consumer. keys adopts the ids that it has processed, so duplicates of
+its events have no effect. docs/adopt.md describes the whole move. To take over the position,
+use start_from: committed and idem.WithGroup.`,
 	}
 	flags.define(cmd)
 	command.AsJSON(cmd)
@@ -47,30 +47,31 @@ func adoptKeysCommand(flags *streamFlags) *cobra.Command {
 	var f adoptFlags
 	cmd := &cobra.Command{
 		Use:   "keys --event NAME[,NAME...] --from SQL [--spec FILE] [--from-database URL]",
-		Short: "Make the processed ids of another consumer known",
-		Long: `Reads ids that another consumer has processed, and makes them known keys of an event: a record with
-one of them is then a duplicate, whatever its content is, for at least the window of the event. If
-the table of ids does not say of which event each is, name all events: each gets all ids.
+		Short: "Adopt the ids that another consumer has processed",
+		Long: `Reads ids that another consumer has processed, and adds them to the known keys of an event. A
+record with one of them is then a duplicate, whatever its content, for at least the window of
+the event. If the table of ids does not contain the event of each id, name all events: each gets
+all ids.
 
-SQL selects the parts of the key, by the names that they have in the spec or in their order, as text
-or as types whose text is that of the field; and, if there is one, a column with a time. Rows whose
-time is further back than the window are left out:
+SQL selects the parts of the key, by their names in the spec or in their order. A part is text,
+or has a type whose text is that of the field. SQL may also select a column with a time: rows
+older than the window are left out.
 
   idemgen adopt keys --event TransferMade --from 'SELECT event_id, processed_at FROM processed_messages'
 
-The keys are added as a batch adds its own, so the service may run. What is known stays as it is: run
-it again after an error, and once more behind the last record of the other consumer. 10 million keys
-take a few minutes. Events with copies: same_partition keep their keys in the ledger, and cannot adopt
-any.`,
+The keys are added in the same way as those of a batch, so the service may run meanwhile. Known
+keys do not change: run the command again after an error, and once more after the last record of
+the other consumer. 10 million keys take a few minutes. Events with copies: same_partition keep
+their keys in the ledger, and cannot adopt any.`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, flags) },
 	}
 	command.AsJSON(cmd, "events")
-	cmd.Flags().StringVar(&f.from, "from", "", "the query that selects the ids")
-	cmd.Flags().StringVar(&f.source, "from-database", "", "URL of the database that it reads (default --database)")
-	cmd.Flags().StringSliceVar(&f.events, "event", nil, "the event's name in the spec; several by commas")
-	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
-	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "read and check all ids, and add none")
+	cmd.Flags().StringVar(&f.from, "from", "", "query that selects the ids")
+	cmd.Flags().StringVar(&f.source, "from-database", "", "URL of the database with the ids (default --database)")
+	cmd.Flags().StringSliceVar(&f.events, "event", nil, "name of the event in the spec; several with commas between them")
+	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "spec that defines the keys")
+	cmd.Flags().BoolVar(&f.dry, "dry-run", false, "read and check all ids, but add none")
 	command.Require(cmd, "from")
 	command.Require(cmd, "event")
 	return cmd

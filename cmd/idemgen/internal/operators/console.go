@@ -26,21 +26,20 @@ func consoleCommand() *cobra.Command {
 	var readOnly, payload, noOpen bool
 	cmd := &cobra.Command{
 		Use:   "console [spec | folder ...]",
-		Short: "Serve web pages of a database: what makes no progress, dead letters, history",
-		Long: `Serves web pages about the services of a database on this machine, prints their address, and opens
-it in a browser if this is a terminal, by a file that only you can read: the token is in no list of
-processes. A browser that runs in a sandbox may not see the file: open the printed address then.
-Whoever has the address with its token may do what you may do: stop the command when you are done.
-The pages show what makes no progress and the ways out, dead letters in groups, effects, the outbox,
-and what operators did.
+		Short: "Serve web pages about stuck partitions, dead letters and history",
+		Long: `Serves web pages about the services of a database on this machine, and prints their address. In
+a terminal it also opens them in a browser, by a file that only you can read, so that no list of
+processes shows the token. A browser in a sandbox may not see the file: then open the printed
+address. Anyone who has the address with its token may do what you may do: stop the command when
+you are done. The pages show partitions without progress and the ways out, dead letters in
+groups, effects, the outbox, and the actions of operators.
 
-The specs say how records are decoded, which values are sensitive, and what is guaranteed. Without
-the spec of a consumer no record of it is shown. --payload permits to look at records.
+The specs define how records are decoded, which values are sensitive, and what is guaranteed.
+Without the spec of a consumer, none of its records is shown. --payload permits viewing records.
 
---database should be of a role that may only SELECT; --operator then is the role that replays and
-releases, by default the same as --database. Keep passwords in ~/.pgpass: other users of the machine
-see arguments. A service can serve the pages itself: package
-runtime/console.`,
+--database should use a role that may only SELECT. --operator is then the role that replays and
+releases; by default both are the same. Keep passwords in ~/.pgpass, because other users of the
+machine see arguments. A service can also serve the pages itself, with package runtime/console.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Database = flags.database; o.Database == "" {
 				o.Database = os.Getenv("DATABASE_URL")
@@ -84,12 +83,12 @@ runtime/console.`,
 		},
 	}
 	flags.define(cmd)
-	cmd.Flags().StringVar(&operator, "operator", "", "URL of the database with the role that changes it (default --database)")
-	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "address of this machine to serve at; port 0 is any free one")
-	cmd.Flags().StringVar(&o.Environment, "environment", "", "text that each page shows, such as PRODUCTION")
-	cmd.Flags().BoolVar(&readOnly, "read-only", false, "nobody can change anything")
-	cmd.Flags().BoolVar(&payload, "payload", false, "permit to look at the records of dead letters; each view is logged")
-	cmd.Flags().BoolVar(&noOpen, "no-open", false, "open no browser")
+	cmd.Flags().StringVar(&operator, "operator", "", "URL of the database with the role that makes changes (default --database)")
+	cmd.Flags().StringVar(&address, "listen", "127.0.0.1:0", "local address to listen on; port 0 is any free port")
+	cmd.Flags().StringVar(&o.Environment, "environment", "", "text to show on each page, such as PRODUCTION")
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "permit no changes")
+	cmd.Flags().BoolVar(&payload, "payload", false, "permit viewing the records of dead letters; each view is logged")
+	cmd.Flags().BoolVar(&noOpen, "no-open", false, "do not open a browser")
 	withoutCompletions(cmd)
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd

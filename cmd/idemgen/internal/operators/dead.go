@@ -26,13 +26,13 @@ func deadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dead",
 		Short: "Show dead letters, replay or discard them",
-		Long: `A record that cannot be applied is kept with the reason: a dead letter. list shows which there
-are, show all of one, with its payload and what can be done next; both read only, and a standby
-will do.
+		Long: `A dead letter is a record that could not be applied, stored with the reason. list lists dead
+letters, and show shows one with its payload and the possible next steps. Both only read, and a
+standby is enough.
 
-replay and discard ask the owner of the letter's partition, which does it between two batches,
-within about 5 seconds, and writes the answer beside the letter. If no service runs, the next one
-that takes the partition over does it.`,
+replay and discard send a request to the owner of the letter's partition. The owner carries it
+out between two batches, within about 5 seconds, and writes the answer beside the letter. If no
+service runs, the next owner of the partition carries it out.`,
 	}
 	flags.define(cmd)
 	command.AsJSON(cmd)
@@ -69,8 +69,9 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List dead letters",
-		Long:  "Lists dead letters, and the records that are parked behind them: first the number of each class, then the newest letters. In JSON, the member more says whether --limit left letters out.",
-		Args:  command.NoArguments,
+		Long: `Lists dead letters, and the records that are parked behind them: first the number of letters by
+class, then the newest letters. In JSON, the member more says whether --limit left letters out.`,
+		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.Closed = state == "all"
 			return flags.run(cmd, anywhere, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
@@ -91,23 +92,23 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 		},
 	}
 	command.AsJSON(cmd, "by_class", "dead_letters")
-	cmd.Flags().StringVar(&s.Consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
+	cmd.Flags().StringVar(&s.Consumer, "consumer", "", "name of the consumer in the spec (default all)")
 	cmd.Flags().StringVar(&s.Topic, "topic", "", "name of the topic (default all)")
-	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all: also those that were replayed or discarded (default open)")
+	cmd.Flags().Var(oneOf(&state, "open", "all"), "state", "open, or all, including replayed and discarded letters (default open)")
 	selectionFlags(cmd, &s, "; default all")
-	cmd.Flags().Var(number(&limit, 1, 100_000), "limit", "maximum number of letters, the newest ones (default 50)")
+	cmd.Flags().Var(number(&limit, 1, 100_000), "limit", "maximum number of letters, newest first (default 50)")
 	return cmd
 }
 
 // selectionFlags adds the flags that select letters, beside those of consumer and topic.
 func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 	set := cmd.Flags()
-	set.Var(oneOf(&s.Class, operate.Classes...), "class", "those whose reason begins with this word: "+classes+all)
-	set.Var(notEmpty(&s.Event, "want the name of an event"), "event", "those of an event, by its name in Go"+all)
-	set.Var(notEmpty(&s.Error, "want a text"), "error", "those whose reason contains this text, # for any text"+all)
-	set.Var(notEmpty(&s.RecordKey, "want the record key as Kafka has it, as text"), "record-key", "those of a record key, as Kafka has it, as text"+all)
-	set.BoolVar(&s.Former, "former", false, "those of topics that were made again: they can only be discarded")
-	set.BoolVar(&s.Exact, "exact", false, "match one group of the console by --class, --event and --error: matches only groups without the flags that you leave out")
+	set.Var(oneOf(&s.Class, operate.Classes...), "class", "letters whose reason begins with this word: "+classes+all)
+	set.Var(notEmpty(&s.Event, "want the name of an event"), "event", "letters of an event, by its name in Go"+all)
+	set.Var(notEmpty(&s.Error, "want a text"), "error", "letters whose reason contains this text; # stands for any text"+all)
+	set.Var(notEmpty(&s.RecordKey, "want the record key as Kafka has it, as text"), "record-key", "letters with this Kafka record key, as text"+all)
+	set.BoolVar(&s.Former, "former", false, "letters of recreated topics, which can only be discarded")
+	set.BoolVar(&s.Exact, "exact", false, "match exactly one group of the console, by --class, --event and --error; if a flag is left out, the group must have no such value")
 }
 
 // deadShowCommand shows all of one dead letter.
@@ -115,10 +116,10 @@ func deadShowCommand(flags *streamFlags) *cobra.Command {
 	var raw, consumer, spec string
 	cmd := &cobra.Command{
 		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
-		Short: "Show a dead letter with its record, and what can be done next",
-		Long: `Shows a dead letter: why, its record with headers, key and payload, and what can be done next. The
-payload is printed as it is, with whatever it says of people. One in Avro or Protobuf is printed as
-JSON, if the spec is here, or named by --spec.`,
+		Short: "Show a dead letter with its record and the possible next steps",
+		Long: `Shows a dead letter: the reason, its record with headers, key and payload, and the possible next
+steps. The payload is printed unchanged, including personal data. A payload in Avro or Protobuf
+is printed as JSON if the spec is here, or named by --spec.`,
 		Args: arguments("TOPIC", "PARTITION:OFFSET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := place(args[1])
@@ -150,7 +151,7 @@ JSON, if the spec is here, or named by --spec.`,
 	}
 	command.AsJSON(cmd)
 	consumerFlag(cmd, &consumer)
-	cmd.Flags().StringVar(&spec, "spec", generator.SpecFile, "the spec that says how payloads are encoded")
+	cmd.Flags().StringVar(&spec, "spec", generator.SpecFile, "spec that defines the encoding of payloads")
 	cmd.Flags().StringVar(&raw, "raw", "", "write the payload's bytes to this file, which must not exist; - is stdout")
 	return cmd
 }

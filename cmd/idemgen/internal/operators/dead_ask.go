@@ -18,21 +18,24 @@ func replayCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "replay"}
 	cmd := &cobra.Command{
 		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY | --all} [--consumer C] --reason TEXT [--result JSON]",
-		Short: "Apply dead letters again, by the code that runs now",
-		Long: `Has dead letters applied again, by the code that runs now: each takes effect once, with its key,
-in a transaction of its own. One whose key was applied since by a copy is resolved without effect.
-One that is refused again stays dead, with the new reason; nothing else moves.
+		Short: "Apply dead letters by the code that runs now",
+		Long: `Requests that dead letters are applied by the code that runs now. Each takes effect once, with
+its key, in a transaction of its own. If a duplicate was applied in the meantime, the letter is
+resolved without effect. A letter that is rejected again stays dead, with the new reason;
+nothing else changes.
 
-The effect of an event is called again for it, if the call failed, or if nobody knows what it did:
-find that out on the other side first. If it was done, --result says what it returned, and nothing
-is called. A result that was recorded is taken as it is, unless it cannot be read. So letters
-of interrupted calls are left out, unless --class interrupted selects them.
+A replay repeats the call of an event's effect if the call failed, or if its outcome is unknown:
+first find out from the provider what happened. If the call was done, give its result with
+--result, and nothing is called. A recorded result is used unchanged, unless it cannot be read.
+For this reason, letters of interrupted calls are left out unless --class interrupted selects
+them.
 
-Letters of one record key are replayed in the order of the log, one after the other; one that waits
-holds up no others. --take-back takes back what was asked and is not done yet.`,
+Letters of one record key are replayed in the order of the log, one after the other. A letter
+that waits does not delay others. --take-back withdraws a request that has not been carried out
+yet.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().Var(notEmpty(&ask.result, "the result of an effect without a result is null"), "result", "the effect of this letter succeeded: its result, as JSON with the names of the spec; null if it has no result")
+	cmd.Flags().Var(notEmpty(&ask.result, "the result of an effect without a result is null"), "result", "result of the effect, which succeeded, as JSON with the names of the spec; null if it has no result")
 	cmd.Flags().BoolVar(&ask.takeBack, "take-back", false, "withdraw the pending request, a replay or a discard, of these letters")
 	cmd.MarkFlagsMutuallyExclusive("take-back", "result")
 	return cmd
@@ -43,15 +46,15 @@ func discardCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "discard"}
 	cmd := &cobra.Command{
 		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY [--erase] | --all} [--consumer C] --reason TEXT",
-		Short: "Close dead letters without effect, or erase what they keep",
-		Long: `Has dead letters closed without effect. Their rows stay for as long as on_failure.keep says, with
-who and why.
+		Short: "Close dead letters without effect, or erase their records",
+		Long: `Requests that dead letters are closed without effect. Their rows are kept for on_failure.keep,
+with the operator and the reason.
 
---erase erases what dead letters of the topic keep of the records of a record key: record, reason,
-response and result, of closed letters too. Those that are open are discarded.`,
+--erase erases the data that dead letters of the topic keep of records with one record key:
+record, reason, response and result, even of closed letters. Open letters are discarded.`,
 	}
 	ask.define(cmd, flags)
-	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase what is kept of the records of --record-key")
+	cmd.Flags().BoolVar(&ask.erase, "erase", false, "erase the stored records of --record-key")
 	return cmd
 }
 
@@ -100,7 +103,7 @@ type asked struct {
 // parse reads the arguments.
 func (f *askFlags) parse(args []string) error {
 	if len(args) < 1 {
-		return fmt.Errorf("want TOPIC, as the spec has it, and which letters to %s", f.verb)
+		return fmt.Errorf("want TOPIC as in the spec, and which letters to %s", f.verb)
 	}
 	s := &f.letters
 	filtered := f.all || s.Class != "" || s.Event != "" || s.Error != "" || s.Former || s.RecordKey != "" && !f.erase

@@ -33,17 +33,23 @@ func doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor [spec | folder]",
 		Short: "Check the database, the topics and the Redis of a service",
-		Long: `Looks whether a service can run here, changes nothing, and prints a line for each thing: are spec
-and generated files current; does Postgres answer, with all migrations and rights, with clocks that
-agree; what do the service's processes report of its partitions; do the topics exist, do they keep
-records for longer than keys are known, does the log fit the ledgers; who is in the group; do events
-wait in an outbox, and which relay leads; can records of the schemas in a registry be read; what
-does Redis do when it is full. Below a line that is not ok stands what to do. The exit code is 1 if
-something fails.
+		Long: `Checks whether a service can run here, changes nothing, and prints a line for each check:
 
-What no flag and no variable names is skipped: $DATABASE_URL, $KAFKA_BROKERS, $REDIS_URL,
-$SCHEMA_REGISTRY_URL. For SASL the name and the password are in $KAFKA_USERNAME and
-$KAFKA_PASSWORD. Connect as the service does: then the rights are those of its role.`,
+- whether the spec and the generated files are current;
+- whether Postgres responds and has all migrations and rights, and the clocks agree;
+- what the service's processes report about its partitions;
+- whether the topics exist, whether they keep records for longer than keys are known, and
+  whether the log fits the ledgers;
+- which members the consumer group has;
+- whether events wait in an outbox, and which relay leads;
+- whether records of the schemas in a registry can be read;
+- what Redis does when it is full.
+
+Below a line that is not ok, it prints what to do. The exit code is 1 if a check fails.
+
+A server is skipped if neither a flag nor a variable names it: $DATABASE_URL, $KAFKA_BROKERS,
+$REDIS_URL, $SCHEMA_REGISTRY_URL. For SASL, set the name and the password in $KAFKA_USERNAME and
+$KAFKA_PASSWORD. Connect as the service does: the rights are then those of its role.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.examine(cmd, args) },
 	}
@@ -51,7 +57,7 @@ $KAFKA_PASSWORD. Connect as the service does: then the rights are those of its r
 	f.json = command.AsJSON(cmd, "checks")
 	flags := cmd.Flags()
 	f.kafka.Define(cmd)
-	flags.StringVar(&f.group, "group", "", "the consumer group, if idem.WithGroup gives it another name than the consumer's (default what the processes report)")
+	flags.StringVar(&f.group, "group", "", "consumer group, if idem.WithGroup gives it another name than the consumer's (default as the processes report)")
 	flags.StringVar(&f.redis, "redis", "", "URL of the Redis that stores leases (default $REDIS_URL)")
 	flags.StringVar(&f.registry, "registry", "", "URL of the schema registry (default $SCHEMA_REGISTRY_URL)")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)

@@ -27,14 +27,16 @@ func findCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "find TOPIC {--offset PARTITION:OFFSET | --key NAME=VALUE} [--consumer C]",
 		Short: "Find out what happened to a record, or to the event with a key",
-		Long: `Says what became of a record: it was applied, by which row of the ledger and which transaction; it
-is a duplicate, a dead letter, waits, was skipped, or was not seen yet.
+		Long: `Reports what happened to a record: it was applied, by which row of the ledger and in which
+transaction; or it is a duplicate, is a dead letter, waits, was skipped, or has not been seen
+yet.
 
---key names a part of the idempotency key and its value, as a header would hold it; it is given once
-for each part. The key is made as the spec says, which is idemgen.yaml here, or --spec. A key of
-copies: same_partition is looked for in all rows of the ledgers that have keys; --partition reads
-those of one only. Dead letters are searched for half a second, the newest first. With --offset as
-well, the record is told apart from its copies. It reads only, and a standby will do.`,
+--key names a part of the idempotency key and its value, as a header would contain it. Repeat it
+for each part. The key is built as the spec defines it, which is idemgen.yaml here, or --spec. A
+key with copies: same_partition is looked up in all rows of the ledgers that have keys;
+--partition reads only the rows of one partition. Dead letters are searched for half a second,
+the newest first. If --offset is given as well, the record is distinguished from its duplicates.
+The command only reads, and a standby is enough.`,
 		Args: arguments("TOPIC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			parts, err := f.parts()
@@ -51,8 +53,8 @@ well, the record is told apart from its copies. It reads only, and a standby wil
 	consumerFlag(cmd, &f.consumer)
 	cmd.Flags().StringVar(&f.offset, "offset", "", "the record, as PARTITION:OFFSET")
 	cmd.Flags().StringArrayVar(&f.key, "key", nil, "a part of the event's key, as NAME=VALUE")
-	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "the spec that says how keys are made")
-	cmd.Flags().StringVar(&f.event, "event", "", "the event's name in the spec (default all with such a key)")
+	cmd.Flags().StringVar(&f.spec, "spec", generator.SpecFile, "spec that defines the keys")
+	cmd.Flags().StringVar(&f.event, "event", "", "name of the event in the spec (default all with such a key)")
 	cmd.Flags().Var(natural(&f.partition), "partition", "look for the key in this partition only")
 	withoutCompletions(cmd)
 	return cmd

@@ -27,10 +27,10 @@ func outboxMigrationCommand() *cobra.Command {
 	var debezium, letters bool
 	cmd := &cobra.Command{
 		Use:   "migration",
-		Short: "Print the SQL that makes idem_outbox",
-		Long: `Prints the SQL that makes the table idem_outbox, for a file among your migrations. It is
-that of outbox.Migration, followed with --dead-letters by that of outbox.DeadLetterMigration:
-apply it after the migrations of idemgen's runtime. It can be applied again.`,
+		Short: "Print the SQL that creates idem_outbox",
+		Long: `Prints the SQL that creates the table idem_outbox, for a file among your migrations. It is that
+of outbox.Migration; with --dead-letters, that of outbox.DeadLetterMigration follows. Apply it
+after the migrations of idemgen's runtime. It may be applied repeatedly.`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			by := outbox.ByRelay
@@ -58,12 +58,12 @@ func connectorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connector --host H --dbname D --user U",
 		Short: "Print the configuration of Debezium's connector for idem_outbox",
-		Long: `Prints the settings of Debezium's connector for Postgres, as one JSON object, for
-PUT /connectors/NAME/config of Kafka Connect. With --wrapped the name is around them, for
-POST /connectors. The table is the one of outbox.Migration(outbox.ByDebezium). A record is then
-as the relay sends it. docs/outbox.md says what each setting is for.
+		Long: `Prints the settings of Debezium's connector for Postgres, as one JSON object, for PUT
+/connectors/NAME/config of Kafka Connect. With --wrapped, the object also has the connector's
+name, for POST /connectors. The table is the one of outbox.Migration(outbox.ByDebezium). Records
+then look like those that the relay sends. docs/outbox.md describes each setting.
 
-The password is never in it: --password names the place where Connect finds it. The usual one,
+The password is never included: --password names the place where Connect finds it. The default,
 ${env:IDEM_OUTBOX_PASSWORD}, needs config.providers=env and
 config.providers.env.class=org.apache.kafka.common.config.provider.EnvVarConfigProvider in the
 settings of the worker.`,
@@ -85,9 +85,9 @@ settings of the worker.`,
 	f.StringVar(&of.Password, "password", "${env:IDEM_OUTBOX_PASSWORD}", "place where Connect finds the password")
 	f.StringVar(&of.Schema, "schema", "public", "schema of the table")
 	f.StringVar(&of.Name, "name", "idem-outbox", "name of the connector")
-	f.StringVar(&of.Slot, "slot", "idem_outbox", "replication slot, which is the connector's alone")
-	f.StringVar(&of.Publication, "publication", "idem_outbox", "publication that outbox.Migration made")
-	f.StringVar(&of.Prefix, "topic-prefix", "", "names the topic of heartbeats, __debezium-heartbeat.PREFIX (default the name)")
+	f.StringVar(&of.Slot, "slot", "idem_outbox", "replication slot, used only by the connector")
+	f.StringVar(&of.Publication, "publication", "idem_outbox", "publication that outbox.Migration created")
+	f.StringVar(&of.Prefix, "topic-prefix", "", "prefix of the heartbeat topic, __debezium-heartbeat.PREFIX (default the name)")
 	f.StringVar(&of.Topic, "topic", "outbox.event.${routedByValue}", "topic of an event; ${routedByValue} is its aggregate type")
 	f.StringArrayVar(&of.Headers, "header", nil, "further column of the table that is a header; give it once for each")
 	f.BoolVar(&wrapped, "wrapped", false, "print it for POST /connectors, with the connector's name")

@@ -27,20 +27,20 @@ func streamCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "stream",
 		Short: "Show, pause and repair the ledgers in a database",
-		Long: `list shows every partition: its ledger, which process has it, and whether it makes progress. The
-others append a row to a ledger: pause stops a partition, and with the rows of resume, release and
-set a paused or halted one goes on. The service needs no restart: it sees the row with its next
-batch, or, if it is halted or has no records, within about 5 seconds. The error of a halted
-partition prints the whole command; docs/operations.md says what to check before, and what it does
-to the guarantee. Nothing else in the database changes.`,
+		Long: `list shows every partition: its ledger, its owner, and whether it makes progress. The other
+commands append a row to a ledger: pause stops a partition; after a row of resume, release or
+set, a paused or halted partition continues. The service needs no restart: it sees the row with
+its next batch or, if it is halted or has no records, within about 5 seconds. The error of a
+halted partition prints the whole command. docs/operations.md describes what to check first, and
+how the command affects the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
 	command.AsJSON(cmd)
 	cmd.AddCommand(listCommand(&flags), releaseCommand(&flags), setCommand(&flags),
 		pauseCommand(&flags, "pause", "Stop the consumption of a topic for a while", `Stops the consumption of a topic, or of one partition, until idemgen stream resume, such as while a
 table is repaired. Processes keep running; other topics continue. Batches that have committed stay,
-later ones wait. The pause survives restarts and rebalances. A partition without a ledger is named,
-and not paused.`, operate.Pause, operate.Unpaused),
+later ones wait. The pause survives restarts and rebalances. A partition without a ledger is reported,
+but not paused.`, operate.Pause, operate.Unpaused),
 		pauseCommand(&flags, "resume", "End a pause", `Ends the pause of a topic, or of one partition, which continues where it was. Partitions that are not
 paused are left alone.`, operate.Resume, nil))
 	for _, verb := range cmd.Commands() {
@@ -107,7 +107,7 @@ func (f *streamFlags) run(cmd *cobra.Command, right pgconn.ValidateConnectFunc, 
 
 // consumerFlag adds the flag by which every command about one topic names the consumer.
 func consumerFlag(cmd *cobra.Command, consumer *string) {
-	cmd.Flags().StringVar(consumer, "consumer", "", "name of the consumer, as the spec has it (default the only one with a ledger of the topic)")
+	cmd.Flags().StringVar(consumer, "consumer", "", "name of the consumer in the spec (default the only one with a ledger of the topic)")
 }
 
 // theConsumer returns the consumer that is named or, if none is, the only one with a ledger of the
@@ -122,8 +122,8 @@ func theConsumer(ctx context.Context, db operate.DB, named, topic string) (strin
 // byFlags adds the flags that say who changes something, and why.
 func byFlags(cmd *cobra.Command, by *operate.By) {
 	flags := cmd.Flags()
-	flags.StringVar(&by.Reason, "reason", "", "the reason, which the ledger keeps")
-	flags.Var(notEmpty(&by.Operator, "the ledger keeps who acted"), "operator", "name of who acts (default $USER, else the database role)")
+	flags.StringVar(&by.Reason, "reason", "", "reason, which the ledger keeps")
+	flags.Var(notEmpty(&by.Operator, "the ledger keeps who acted"), "operator", "name of the operator (default $USER, else the database role)")
 	flags.BoolVar(&by.DryRun, "dry-run", false, "print what would be done, and do nothing")
 	by.Operator = os.Getenv("USER")
 	command.Require(cmd, "reason")
@@ -199,8 +199,8 @@ func releaseCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release --topic T {--partition N | --all} [--consumer C] [--partitions COUNT] --reason TEXT",
 		Short: "Resume halted partitions",
-		Long: `Lets a halted partition try again, once the cause is gone. --partitions COUNT says that the
-topic may have so many partitions; a ledger that has this number already is left alone.`,
+		Long: `Lets a halted partition try again, once the cause is gone. --partitions COUNT confirms that the
+topic may have this number of partitions. A ledger that already has this number is left alone.`,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			if all == cmd.Flags().Changed("partition") {
 				return errors.New("want --partition N for one, or --all")
@@ -262,24 +262,25 @@ func setCommand(flags *streamFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set --topic T {--partition N --to OFFSET | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
 		Short: "Set the offset of the next record to apply",
-		Long: `Sets the position of a partition, the offset of the next record to apply. Forward, the offsets up to
-OFFSET pass without effect. Back, what is read again may take effect again, and --apply-again says
-that you mean it. --to 0:4711,1:388 sets several; --partition 0 --to 4711 sets one.
+		Long: `Sets the position of a partition: the offset of the next record to apply. If it moves forward,
+the offsets before OFFSET are skipped without effect. If it moves back, records that are read
+again may take effect again, and --apply-again confirms that. --to 0:4711,1:388 sets several
+partitions; --partition 0 --to 4711 sets one.
 
---at TIME asks the brokers for the first record at or after a time, in one partition or in all that
-have a ledger; without such a record it is the end of the partition. A partition that is there
-already stays, and with --apply-again one that is before it. Producers may set the times of records:
-later ones may be older.
+--at TIME queries the brokers for the first record at or after a time, in one partition or in
+all that have a ledger. If there is no such record, it is the end of the partition. A partition
+that is already there does not move; with --apply-again, neither does one that is before it.
+Producers may set the times of records, so later records may have earlier times.
 
-With --from OFFSET nothing is done unless the position is this. --from none begins a ledger, and
-nothing is done where there is one; --topic-id is needed then.
+With --from OFFSET, nothing is done unless this is the current position. --from none begins a
+ledger, and does nothing if there is one; it requires --topic-id.
 
-A database that was reset beside a broker that was kept has two ways out. The error of its
+If a database was reset but its broker was kept, there are two ways out. The error of the
 partitions (ledger-missing) prints both.
 
-With --to the group's committed offset the records before that offset are skipped: their rows are
-not written. With --to the first offset that is there the topic is read again from its first record:
-its rows are written, and its effects are called again.`,
+With --to the group's committed offset, the records before that offset are skipped: their rows
+are not written. With --to the first available offset, the topic is read again from its first
+record: its rows are written, and its effects are called again.`,
 		PreRunE: func(cmd *cobra.Command, _ []string) error {
 			named, partition, byTime := cmd.Flags().Changed("partition"), change.name.Partition, cmd.Flags().Changed("at")
 			switch {

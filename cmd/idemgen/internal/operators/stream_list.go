@@ -18,13 +18,13 @@ func listCommand(flags *streamFlags) *cobra.Command {
 	var consumer string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "Show what is wrong, and every partition: ledger, owner and state",
-		Long: `Shows what is wrong with the services of the database, the worst first, with the cause and what to
-do. Then it shows of every partition its ledger, with the position and the last row, what an operator
-did last, which process has it, and its state. The state is what the process reported within the last
-seconds; it is not known if no process reports the partition, or if the process has stopped reporting
-without having ended. KIND is "none" if the partition has no ledger, and "gone" if the rows of its
-ledger were deleted.`,
+		Short: "Show problems, and every partition: ledger, owner and state",
+		Long: `Shows the problems of the services in the database, the worst first, with the cause and what to
+do. Then it shows each partition: its ledger with the position and the last row, the last action
+of an operator, its owner, and its state. The state is what the process reported within the last
+seconds. It is unknown if no process reports the partition, or if the process has stopped
+reporting without having ended. KIND is "none" if the partition has no ledger, and "gone" if the
+rows of its ledger were deleted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return flags.run(cmd, onPrimary, "streams", func(ctx context.Context, db operate.DB) (any, error) {
 				s, err := operate.StateOf(ctx, db, consumer)
@@ -42,7 +42,7 @@ ledger were deleted.`,
 		},
 	}
 	command.AsJSON(cmd, "streams", "problems")
-	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer, as the spec has it (default all)")
+	cmd.Flags().StringVar(&consumer, "consumer", "", "name of the consumer in the spec (default all)")
 	return cmd
 }
 

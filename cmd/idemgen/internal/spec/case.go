@@ -17,10 +17,11 @@ func caseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "case name [spec | folder]",
 		Short: "Write the draft of a case",
-		Long: `Writes testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml here): a record of an event,
-what it needs, and as comments what the steps of the spec leave. Say in it what must be there then;
-until you do, generate refuses it. Generate again whenever you changed a case: TestCases holds the tables against it, with repeats,
-batches of every size and crashes. Replaces no file of yours.`,
+		Long: `Writes the draft of a case, testdata/cases/<name>.yaml beside the spec (default: idemgen.yaml
+here). It has a record of an event, the rows that the event needs and, as comments, the rows
+that the steps of the spec leave. Write the expected rows: until you do, generate refuses the
+draft. Run generate after each change of a case. TestCases then plays the case with repeats,
+batches of every size and crashes, and compares the tables. A file is never replaced.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 0:
@@ -51,7 +52,7 @@ batches of every size and crashes. Replaces no file of yours.`,
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&event, "event", "", "name of the event, as the spec has it (default: the first one with Go code)")
+	cmd.Flags().StringVar(&event, "event", "", "name of the event in the spec (default: the first one with Go code)")
 	machine = command.AsJSON(cmd, "changes")
 	return cmd
 }

@@ -35,6 +35,6 @@ func TestCaseIsRefused(t *testing.T) {
 	refused(t, "idemgen.yaml: no such spec; idemgen init writes a first one", "case", "one")
 	must(t, "init")
 	refused(t, "case takes the name of the new case", "case")
-	refused(t, "testdata/cases/order_paid.yaml exists; idemgen case replaces nothing", "case", "order_paid")
+	refused(t, "testdata/cases/order_paid.yaml exists: idemgen case never replaces a file", "case", "order_paid")
 	refused(t, `"OrderPaid" is not a valid name of a case`, "case", "OrderPaid")
 }

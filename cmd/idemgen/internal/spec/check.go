@@ -17,9 +17,9 @@ func checkCommand() *cobra.Command {
 	var flags specFlags
 	cmd := &cobra.Command{
 		Use:   "check" + specsUsage,
-		Short: "Print what generate would change",
-		Long: `Prints what generate would change, as a unified diff, and writes nothing. Exit code 0: nothing
-would change; 1: something would; 2: trouble. Starter files, which are yours, do not count.` + specArguments,
+		Short: "Print the changes that generate would make",
+		Long: `Prints the changes that generate would make, as a unified diff, and writes nothing. Exit code 0:
+no changes; 1: changes; 2: an error. Starter files, which are yours, do not count.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			print := formats[flags.format]
 			switch {
@@ -57,6 +57,6 @@ would change; 1: something would; 2: trouble. Starter files, which are yours, do
 		},
 	}
 	flags.define(cmd)
-	cmd.Flags().StringVar(&flags.format, "format", "text", "how problems and files are printed: text, json, github (lines of a pull request) or sarif")
+	cmd.Flags().StringVar(&flags.format, "format", "text", "output format of problems and files: text, json, github (lines of a pull request) or sarif")
 	return cmd
 }

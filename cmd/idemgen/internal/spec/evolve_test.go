@@ -163,7 +163,7 @@ func TestConsumerRenamed(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "order-projector", "orders-2")
-	refused(t, `is of consumer "order-projector", idemgen.yaml says "orders-2"`, "generate")
+	refused(t, `belongs to consumer "order-projector", but idemgen.yaml names "orders-2"`, "generate")
 	edit(t, "idem.state.yaml", "consumer: order-projector", "consumer: orders-2")
 	must(t, "generate")
 	must(t, "check")

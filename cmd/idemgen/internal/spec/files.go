@@ -13,12 +13,12 @@ import (
 
 const specArguments = `
 
-A spec is named by its file or its folder (idemgen.yaml in it); dir/... stands for every
-idemgen.yaml in dir and below, but for folders named vendor, testdata or node_modules, those
-whose names begin with . or _, and other Go modules. Without arguments: idemgen.yaml here.
+Name a spec by its file, or by the folder of its idemgen.yaml. dir/... means every idemgen.yaml
+in dir and below, except in folders named vendor, testdata or node_modules, in folders whose
+names begin with . or _, and in other Go modules. The default is idemgen.yaml here.
 
-With --json the problems of the specs and the files go to stdout: an object with diagnostics
-and changes, and with error if the command fails.`
+With --json, the problems of the specs and the files go to stdout, as an object with the members
+diagnostics and changes, and error if the command fails.`
 
 // specsUsage is how generate and check are called.
 const specsUsage = " [spec | folder | dir/...] ..."

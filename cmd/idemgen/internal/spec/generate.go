@@ -16,9 +16,8 @@ func generateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "generate" + specsUsage,
 		Short: "Write the files that the specs describe",
-		Long: `Writes the Go code, tests, migrations and idem.state.yaml of each spec, and prints a line per
-file that changed. Nothing is written unless every spec is in order. Files of your own are
-never touched.` + specArguments,
+		Long: `Writes the Go code, tests, migrations and idem.state.yaml of each spec, and prints a line for
+each changed file. If any spec has errors, nothing is written. Your own files are never changed.` + specArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			result, err := flags.load(cmd, args)
 			if err != nil {

@@ -7,7 +7,7 @@ import (
 
 const (
 	again  = "a copy of an event that was applied before will be applied again"
-	oneWay = "idemgen.yaml: events have another identity, see idemgen plan: roll out without going back: an older version of the service halts on partitions that this one has written\n"
+	oneWay = "idemgen.yaml: the identity of events has changed (see idemgen plan), so do not roll back after the rollout: an older version of the service halts on partitions that this one has written\n"
 )
 
 // A change of the spec that makes known events new ones is told, once.

@@ -22,18 +22,18 @@ func initCommand(args []string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [folder]",
 		Short: "Write a first spec and the files around it",
-		Long: `Writes a first spec and what it needs to run into a folder (default: here) of a Go module:
-idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests, a first case in
-testdata/cases and .gitattributes, then generates. Refuses to replace a file. The names default to the
-folder's import path. In a folder that has an idemgen.yaml, that one counts: init writes the
-files that are missing around it.
+		Long: `Writes a first spec, and the files that it needs to run, into a folder of a Go module (default:
+here): idemgen.yaml, gen.go, handler.go, cmd/<consumer>/main.go, the set-up of the tests, a
+first case in testdata/cases and .gitattributes. Then it generates. It never replaces a file.
+The names default to the folder's import path. If the folder already has an idemgen.yaml, init
+uses it and writes only the missing files.
 
-With --from-db the spec describes tables of a database that are there already, all of them or
-those of --table. Without an address behind it, --from-db takes $DATABASE_URL.
+With --from-db, the spec describes existing tables of a database: all of them, or those of
+--table. Without an address, --from-db uses $DATABASE_URL.
 
-With --from-topic the newest records of that topic are read, without a group. What they show is
-printed without a value or a key of theirs, and the spec makes each event a row. For SASL the
-name and the password are in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
+With --from-topic, the newest records of that topic are read, without a consumer group. Their
+structure is printed without any of their values or keys, and the spec stores each event as a
+row. For SASL, set the name and the password in $KAFKA_USERNAME and $KAFKA_PASSWORD.`,
 		Args:              func(cmd *cobra.Command, args []string) error { return oneFolder(cmd, from.without(args)) },
 		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		RunE: func(cmd *cobra.Command, folder []string) error {

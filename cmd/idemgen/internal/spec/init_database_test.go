@@ -136,8 +136,8 @@ func TestInitNamesWhatItLeavesOut(t *testing.T) {
 	module(t, nil)
 	must(t, "init", "--from-db", odd.Config().ConnString())
 	for _, want := range []string{
-		`public.a\x7fb: left out. Its name has a control character,`, `public. : left out. Its name is blank,`, `public.${x}: left out. Its name looks like a variable of the environment,`,
-		`{{s}}.t: left out. The name of its schema looks like a template,`, `a\tb: left out. Its name has a control character,`, `${HOME}: left out. Its name looks like a variable`, `\u2028: left out. Its name is blank,`,
+		`public.a\x7fb: left out. Its name has a control character,`, `public. : left out. Its name is blank,`, `public.${x}: left out. Its name looks like an environment variable,`,
+		`{{s}}.t: left out. The name of its schema looks like a template,`, `a\tb: left out. Its name has a control character,`, `${HOME}: left out. Its name looks like an environment variable`, `\u2028: left out. Its name is blank,`,
 		`name: "\u202e"`, "t_1_2:",
 	} {
 		if !strings.Contains(read(t, "idemgen.yaml"), want) {

@@ -27,8 +27,8 @@ type fromTopic struct {
 
 func (f *fromTopic) define(cmd *cobra.Command) {
 	f.KafkaFlags.Define(cmd)
-	cmd.Flags().StringVar(&f.name, "from-topic", "", "describe this topic in the spec, as its newest records show it")
-	cmd.Flags().IntVar(&f.most, "sample", 2000, "with --from-topic: how many records to read")
+	cmd.Flags().StringVar(&f.name, "from-topic", "", "describe this topic in the spec, from its newest records")
+	cmd.Flags().IntVar(&f.most, "sample", 2000, "with --from-topic: number of records to read")
 }
 
 // read reads a sample of the topic.

@@ -21,16 +21,17 @@ func planCommand() *cobra.Command {
 	var out *command.Answer
 	cmd := &cobra.Command{
 		Use:   "plan [[old] new]",
-		Short: "Show the consequences of a change of a spec",
-		Long: `Compares a spec with an earlier version and prints one line per change: its verdict, why, and what
-to do; in Markdown, to be read in a pull request, too. It writes nothing.
+		Short: "Show the consequences of a change to a spec",
+		Long: `Compares a spec with an earlier version, and prints a line for each change: the verdict, the
+reason, and what to do. The output is Markdown, for pull requests. It writes nothing.
 
-The earlier version is that of git, at HEAD or as --base says, with the state beside it; with two
-specs it is the first one. Without arguments the spec is idemgen.yaml here. In CI compare with the
-branch that the change is for: idemgen plan --base origin/main
+The earlier version is read from git, at HEAD or --base, with the state beside it. With two
+specs, it is the first one. The default spec is idemgen.yaml here. In CI, compare with the
+target branch: idemgen plan --base origin/main
 
-Exit code 0: nothing breaks; 1: a change breaks dedup, makes dead letters of records that are still
-in a topic, lets an older version apply events without a call, or reads every topic again; 2: trouble.`,
+Exit code 0: nothing breaks; 1: a change breaks deduplication, makes dead letters of records
+that are still in a topic, lets an older version apply events without a call, or reads every
+topic again; 2: an error.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 2 {
 				return fmt.Errorf("plan compares two specs, an old and a new one, not %d", len(args))
@@ -77,7 +78,7 @@ in a topic, lets an older version apply events without a call, or reads every to
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&base, "base", base, "commit or branch of git to compare with")
+	cmd.Flags().StringVar(&base, "base", base, "git commit or branch to compare with")
 	out = command.AsJSON(cmd, "diagnostics", "changes")
 	cmd.ValidArgsFunction = cobra.FixedCompletions([]string{"yaml"}, cobra.ShellCompDirectiveFilterFileExt)
 	return cmd

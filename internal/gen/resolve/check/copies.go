@@ -12,7 +12,7 @@ import (
 )
 
 // keepsKey is how a hint names the promises under which the key may be any.
-const keepsKey = "state assume: [ordered, copies_keep_record_key] if all copies of an event carry its record key, and that stays in one partition"
+const keepsKey = "state assume: [ordered, copies_keep_record_key] if all duplicates of an event carry its record key, and each record key stays in one partition"
 
 // checkCopies reports copies: same_partition where a copy could come through another
 // partition, which remembers other keys (E411). Copies of an event come through one if they
@@ -38,7 +38,7 @@ func checkCopies(report *syntax.Diagnostics, e *draft.Event) {
 		}
 	}
 	if !t.Model.Ordered {
-		fail("the topic does not say that one record key stays in one partition", "state assume: [ordered] if that holds")
+		fail("the topic does not declare that each record key stays in one partition", "state assume: [ordered] if that holds")
 	}
 	if t.Model.Ordered && len(k.Parts) == len(spec.Source) && !t.Model.OneTopic(fieldsIn(k.Parts)) {
 		fail("one record key may be in several topics", "include the topic in the key source, as a field {type: string, record: topic}")

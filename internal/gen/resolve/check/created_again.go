@@ -18,7 +18,7 @@ func checkCreatedAgain(report *syntax.Diagnostics, d *draft.Service) {
 			continue
 		}
 		if other := makers.elsewhere(st.Table.Model, st.Event.Topic); other != nil {
-			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: topic %s creates rows of %s too, and nothing orders the two topics against each other",
+			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: topic %s also creates rows of %s, and nothing orders the two topics relative to each other",
 				st.Event.Is(), wording.Quote(other.Spec.Name.Value), wording.Quote(st.Spec.Table.Value)), "keep the row and mark it with update")
 		}
 	}

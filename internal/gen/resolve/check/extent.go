@@ -69,8 +69,8 @@ func checkExtents(report *syntax.Diagnostics, d *draft.Service) {
 			}
 			before := total
 			if total += max(1, own.members); before <= maxExtent && total > maxExtent {
-				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("with %s the events of topic %s have more than %d members, types written out wherever they are used and lists and maps twice", e.Is(), wording.Quote(t.Spec.Name.Value), maxExtent),
-					"read what no step needs apart as json")
+				report.Add(e.Spec.Name.Pos, "E708", fmt.Sprintf("with %s the events of topic %s have more than %d members, counting types wherever they are used, and lists and maps twice", e.Is(), wording.Quote(t.Spec.Name.Value), maxExtent),
+					"read parts that no step needs separately as json")
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func checkLocks(report *syntax.Diagnostics, d *draft.Service) {
 		switch name := wording.Quote(is.Name); {
 		case len(is.By) != len(other.By):
 			report.Add(spec.Name.Pos, "E814", fmt.Sprintf("lock %s has %d values for %s and %d for %s, so they never exclude each other", name, len(is.By), e.Is(), len(other.By), o.Is()),
-				"name the same things in both, in one order, or give the locks two names; the other one is on "+line)
+				"list the same values in both, in the same order, or give the locks different names; the other one is on "+line)
 		}
 	}
 }

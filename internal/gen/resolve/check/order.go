@@ -22,7 +22,7 @@ func checkOrder(report *syntax.Diagnostics, d *draft.Service) {
 		case st.Model.Removes:
 			hint := "keep the row and mark it with update"
 			if slices.ContainsFunc(st.Event.Steps, func(o *draft.Step) bool { return o != st && o.Spec.If.Newer != nil }) {
-				hint = "replace the rows in a handler that asks whether the other row has this version"
+				hint = "replace the rows in a handler that checks whether the other row has this version"
 			}
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: %s", st.Event.Is(), whyUnordered(st)),
 				hint+orIfOrdered(topic))

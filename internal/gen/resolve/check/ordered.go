@@ -15,7 +15,7 @@ func ordered(st *draft.Step) bool { return st.Model.InOrder(st.Event.Topic.Model
 func whyUnordered(st *draft.Step) string {
 	t := st.Event.Topic
 	if !t.Model.Ordered || t.Key == nil {
-		return fmt.Sprintf("topic %s does not say what orders it", wording.Quote(t.Spec.Name.Value))
+		return fmt.Sprintf("topic %s does not declare an order", wording.Quote(t.Spec.Name.Value))
 	}
 	if !t.Model.OneTopic(fieldsOf(st.Model.RowKey())) {
 		return apart(t)
@@ -34,11 +34,11 @@ func whyUnordered(st *draft.Step) string {
 
 // apart says why records of one record key are in no order.
 func apart(t *draft.Topic) string {
-	return fmt.Sprintf("nothing orders the %d topics of %s against each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
+	return fmt.Sprintf("nothing orders the %d topics of %s relative to each other", len(t.Model.Kafka), wording.Quote(t.Spec.Name.Value))
 }
 
 // whichTopic is what to do if no row is to be changed from two topics of an entry.
-const whichTopic = "find rows by the topic, too: a field {type: string, record: topic}"
+const whichTopic = "also find rows by the topic: a field {type: string, record: topic}"
 
 // fieldsOf are the fields among values.
 func fieldsOf(assigns []model.Assign) (fields []*model.Field) {

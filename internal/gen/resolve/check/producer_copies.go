@@ -22,7 +22,7 @@ func checkEventCopies(report *syntax.Diagnostics, d *draft.Service, e *draft.Eve
 		return
 	}
 	fail := func(pos syntax.Pos, what, twice string) {
-		report.Add(pos, "E501", fmt.Sprintf("%s: %s with source: {record: offset} %s when the producer sends the event twice", e.Is(), what, twice),
+		report.Add(pos, "E501", fmt.Sprintf("%s: if the producer sends the event twice, %s with source: {record: offset} %s", e.Is(), what, twice),
 			"name a header or fields that identify the operation, or state assume: [unique]")
 	}
 	if e.Model.Handle {
@@ -39,14 +39,14 @@ func checkEventCopies(report *syntax.Diagnostics, d *draft.Service, e *draft.Eve
 		if !st.Model.Makes {
 			continue
 		}
-		why := "the database makes the primary key"
+		why := "the database generates the primary key"
 		for _, c := range st.Model.By {
 			v, set := st.Set[st.Table.Of(c)]
 			if !st.Whole && !c.ByDatabase() { // of what was refused only this much is sure
 				continue
 			}
 			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
-				why = "the primary key holds the record's " + v.Model.Field.Source.Record
+				why = "the primary key contains the record's " + v.Model.Field.Source.Record
 			} else if set && v.Model.Kind != model.NowValue {
 				continue
 			}

@@ -17,7 +17,7 @@ func checkPromiseIsNeeded(report *syntax.Diagnostics, t *draft.Topic) {
 	if !t.Model.CopiesKeepKey || !t.Complete() || slices.ContainsFunc(t.Events, (*draft.Event).NeedsPromise) || slices.ContainsFunc(t.Events, refused) {
 		return
 	}
-	report.Add(t.Spec.Assume.Get("copies_keep_record_key").Pos, "E412", fmt.Sprintf(`"copies_keep_record_key" has no meaning for topic %s: it proves copies: same_partition for keys that do not contain the record key, and there is none`,
+	report.Add(t.Spec.Assume.Get("copies_keep_record_key").Pos, "E412", fmt.Sprintf(`"copies_keep_record_key" has no meaning for topic %s: it proves copies: same_partition for keys that do not contain the record key, and there is no such key`,
 		wording.Quote(t.Spec.Name.Value)), insteadOfPromise(t))
 }
 
@@ -29,9 +29,9 @@ func insteadOfPromise(t *draft.Topic) string {
 		switch {
 		case e.Model.Key.Offset:
 		case !e.LacksRecordKey():
-			hint = "drop it: the key holds the record key"
+			hint = "drop it: the key contains the record key"
 		default:
-			return "drop it, or say copies: same_partition in idempotency_key"
+			return "drop it, or write copies: same_partition in idempotency_key"
 		}
 	}
 	return hint

@@ -96,9 +96,9 @@ func failParts(report *syntax.Diagnostics, a, b overwriter) {
 	if len(b.beside(a)) == 0 || a.marks {
 		a, b = b, a
 	}
-	report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late event would be lost: event %s moves %s on and does not write %s", b.Event.Is(),
+	report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late event would be lost: event %s advances %s but does not write %s", b.Event.Is(),
 		wording.Quote(a.Event.Spec.Name.Value), wording.Quote(b.guard.Name), wording.QuotedList(b.beside(a))),
-		"compare a version of its own for each group of columns"+orIfSoOrdered(b.Step, a.Step))
+		"compare a separate version for each group of columns"+orIfSoOrdered(b.Step, a.Step))
 }
 
 // comparable reports whether something orders what two steps write into one column.
@@ -137,28 +137,28 @@ func failShared(report *syntax.Diagnostics, a, b overwriter) {
 	guarded := a.guard != nil && b.guard != nil
 	switch {
 	case guarded && a.guard == b.guard && ta == tb:
-		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late patch would be lost: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
+		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: a late patch would be lost: %s also written by event %s, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
 			wholeValues)
 	case guarded && a.guard == b.guard:
-		report.Add(b.guardPos(), "E505", from+", which nothing orders against each other: a late patch would be lost", wholeValues)
+		report.Add(b.guardPos(), "E505", from+", which nothing orders relative to each other: a late patch would be lost", wholeValues)
 	case guarded && ta == tb:
 		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s guarded by %s here, and by %s in event %s",
 			b.Event.Is(), what, wording.Quote(b.guard.Name), wording.Quote(a.guard.Name), wording.Quote(a.Event.Spec.Name.Value)),
-			"compare one column in each of these steps")
+			"compare the same column in each of these steps")
 	case ta == tb:
-		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s written by event %s, too, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
-			"add if_newer to each of these steps, with one column")
+		report.Add(b.guardPos(), "E503", fmt.Sprintf("%s: an older event could overwrite a newer one: %s also written by event %s, and nothing orders the two", b.Event.Is(), what, wording.Quote(a.Event.Spec.Name.Value)),
+			"add if_newer to each of these steps, with the same column")
 	case !guarded:
 		unguarded := b
 		if b.guard != nil {
 			unguarded = a
 		}
-		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders against each other", "add if_newer to each of these steps")
+		report.Add(unguarded.Spec.Verb.Pos, "E505", from+", which nothing orders relative to each other", "add if_newer to each of these steps")
 	default:
 		report.Add(b.guardPos(), "E505", fmt.Sprintf("%s, which compare different columns: %s and %s", from, wording.Quote(a.guard.Name), wording.Quote(b.guard.Name)),
-			"compare one column in each of these steps")
+			"compare the same column in each of these steps")
 	}
 }
 
 // wholeValues is what to do about patches that come late.
-const wholeValues = "let events hold whole values in place of patches"
+const wholeValues = "let events contain whole values instead of patches"

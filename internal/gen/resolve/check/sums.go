@@ -32,7 +32,7 @@ func checkSums(report *syntax.Diagnostics, d *draft.Service) {
 				continue
 			}
 			report.Add(st.Spec.Verb.Pos, "E513", fmt.Sprintf("%s is overwritten here and added to by event %s: an overwrite would lose additions",
-				c.Is(), wording.Quote(adder.Event.Spec.Name.Value)), "let one kind of step own the column, or leave it out here with leave: / keep:")
+				c.Is(), wording.Quote(adder.Event.Spec.Name.Value)), "let only one kind of step write the column, or leave it out here with leave: or keep:")
 			break
 		}
 	}

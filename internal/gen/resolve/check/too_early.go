@@ -26,7 +26,7 @@ func checkTooEarly(report *syntax.Diagnostics, d *draft.Service) {
 			if st.Spec.If.Missing != nil {
 				at = st.Spec.If.Missing.Pos
 			}
-			report.Add(at, "E503", fmt.Sprintf("%s: an event that comes before its row would be lost: %s", st.Event.Is(), whyTooEarly(st, d.Steps()[i])),
+			report.Add(at, "E503", fmt.Sprintf("%s: an event that arrives before its row would be lost: %s", st.Event.Is(), whyTooEarly(st, d.Steps()[i])),
 				mindMissing(st, d.Steps()[i]))
 		}
 	}
@@ -84,21 +84,21 @@ func whyTooEarly(st, maker *draft.Step) string {
 	event, topic := wording.Quote(maker.Event.Spec.Name.Value), wording.Quote(maker.Event.Topic.Spec.Name.Value)
 	switch {
 	case maker.Event.Topic != st.Event.Topic:
-		return fmt.Sprintf("topic %s makes rows of %s, and nothing orders the two topics against each other", topic, wording.Quote(st.Spec.Table.Value))
+		return fmt.Sprintf("topic %s creates rows of %s, and nothing orders the two topics relative to each other", topic, wording.Quote(st.Spec.Table.Value))
 	case !ordered(st):
 		return whyUnordered(st)
 	}
-	return fmt.Sprintf("%s makes rows of %s, which the record key %s does not tell", event, wording.Quote(st.Spec.Table.Value), wording.Bracketed(partNames(st.Event.Topic.Key)))
+	return fmt.Sprintf("event %s creates rows of %s, which the record key %s does not identify", event, wording.Quote(st.Spec.Table.Value), wording.Bracketed(partNames(st.Event.Topic.Key)))
 }
 
 // mindMissing says what to write in place of if_missing: skip.
 func mindMissing(st, maker *draft.Step) string {
 	if st.Model.Many {
-		return "keep it in a table of its own, by what finds these rows: upsert: <table>" + orIfSoOrdered(st, maker)
+		return "store it in a separate table, under the values that find these rows: upsert: <table>" + orIfSoOrdered(st, maker)
 	}
-	hint := "drop it: such an event is a dead letter then"
+	hint := "drop it: such an event then becomes a dead letter"
 	if st.Model.Sums {
-		hint = "write if_missing: insert, or drop it: such an event is a dead letter then"
+		hint = "write if_missing: insert, or drop it: such an event then becomes a dead letter"
 	}
 	return hint + orIfSoOrdered(st, maker)
 }

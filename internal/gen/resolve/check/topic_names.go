@@ -22,11 +22,11 @@ func checkTopicNames(report *syntax.Diagnostics, d *draft.Service) {
 			continue
 		}
 		if !goname.IsExported(t.Model.GoName) {
-			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s gives no Go name: it must begin with a letter", wording.Quote(name.Value)), "give the entry another name, and write this one under name")
+			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s cannot become a Go name: it must begin with a letter", wording.Quote(name.Value)), "give the entry another name, and write this one under name")
 			continue
 		}
 		if len(t.Model.FileName) > maxFileName {
-			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s gives file names of %d characters, and file systems end at 255", wording.Quote(name.Value), len("idem__gen_test.go")+len(t.Model.FileName)),
+			report.Add(name.Pos, "E201", fmt.Sprintf("topic %s would need file names of %d characters, but file systems allow 255", wording.Quote(name.Value), len("idem__gen_test.go")+len(t.Model.FileName)),
 				"give the entry a shorter name, and write this one under name")
 			continue
 		}

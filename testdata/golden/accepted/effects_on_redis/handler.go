@@ -34,9 +34,9 @@ func (Service) UserCharged(ctx context.Context, e UserCharged) error {
 	return fmt.Errorf("UserCharged: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }
 
-// UserGone runs in the transaction that also records the event. What it writes through tx
-// commits together with that record, or not at all. After an error the event is retried as
-// on_failure says, unless the error is marked with idem.Permanent.
+// UserGone runs in the transaction that also records the event. Its writes through tx commit
+// together with that record, or not at all. After an error the event is retried as on_failure
+// says, unless the error is marked with idem.Permanent.
 func (Service) UserGone(ctx context.Context, tx idem.Tx, e UserGone) error {
 	return fmt.Errorf("UserGone: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }

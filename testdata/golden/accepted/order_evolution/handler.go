@@ -10,9 +10,9 @@ import (
 // Service implements Handler. This file is yours: idemgen will not change it.
 type Service struct{}
 
-// OrderRepriced runs in the transaction that also records the event. What it writes through tx
-// commits together with that record, or not at all. After an error the event is retried as
-// on_failure says, unless the error is marked with idem.Permanent.
+// OrderRepriced runs in the transaction that also records the event. Its writes through tx commit
+// together with that record, or not at all. After an error the event is retried as on_failure
+// says, unless the error is marked with idem.Permanent.
 func (Service) OrderRepriced(ctx context.Context, tx idem.Tx, e OrderRepriced) error {
 	return fmt.Errorf("OrderRepriced: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }

@@ -10,16 +10,16 @@ import (
 // Service implements Handler. This file is yours: idemgen will not change it.
 type Service struct{}
 
-// Scan runs in the transaction that also records the event. What it writes through tx
-// commits together with that record, or not at all. After an error the event is retried as
-// on_failure says, unless the error is marked with idem.Permanent.
+// Scan runs in the transaction that also records the event. Its writes through tx commit
+// together with that record, or not at all. After an error the event is retried as on_failure
+// says, unless the error is marked with idem.Permanent.
 func (Service) Scan(ctx context.Context, tx idem.Tx, e Scan) error {
 	return fmt.Errorf("Scan: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }
 
-// Select runs in the transaction that also records the event. What it writes through tx
-// commits together with that record, or not at all. After an error the event is retried as
-// on_failure says, unless the error is marked with idem.Permanent.
+// Select runs in the transaction that also records the event. Its writes through tx commit
+// together with that record, or not at all. After an error the event is retried as on_failure
+// says, unless the error is marked with idem.Permanent.
 func (Service) Select(ctx context.Context, tx idem.Tx, e Select) error {
 	return fmt.Errorf("Select: %w", idem.ErrNotImplemented) // halts the partition: no event is lost
 }

@@ -216,7 +216,7 @@ func steps(t *testing.T, args ...string) (lines []string) {
 	if code != done {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
-	_, last, _ := strings.Cut(stderr, "\nNow make the module complete:\n")
+	_, last, _ := strings.Cut(stderr, "\nComplete the module:\n")
 	for line := range strings.Lines(last) {
 		if command, ok := strings.CutPrefix(line, "  "); ok && !strings.HasPrefix(command, "#") && !strings.HasPrefix(command, " ") {
 			command, _, _ = strings.Cut(command, "   #")
