@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"regexp"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -95,7 +96,7 @@ func (l *link) Write(b []byte) (int, error) {
 		return len(b), nil
 	}
 	l.request = append(l.request, b...)
-	if !l.steers(b) {
+	if !l.steers(b) || n.running == nil { // nobody would let the request of no task arrive
 		return len(b), l.deliver()
 	}
 	l.user = n.running
@@ -225,11 +226,17 @@ func (n *network) rest(t testing.TB) error {
 			break
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("after 3m a task still runs (%v), or the server still works (%v)", runs, n.owing())
+			return fmt.Errorf("after 3m a task still runs (%v), or the server still works (%v); all goroutines:\n%s", runs, n.owing(), stacks())
 		}
 	}
 	n.running = nil
 	return nil
+}
+
+// stacks are the stacks of all goroutines.
+func stacks() []byte {
+	all := make([]byte, 1<<20)
+	return all[:runtime.Stack(all, true)]
 }
 
 // close cuts all links, so that all tasks end.
