@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -73,25 +70,6 @@ func (f *freezer) thaw() (calls int) {
 	return calls
 }
 
-// through is a pool of the same database behind a proxy.
-func through(t *testing.T, db *pgxpool.Pool) (*cutproxy.Proxy, *pgxpool.Pool) {
-	t.Helper()
-	config := db.Config()
-	proxy, err := cutproxy.New(pgconn.NetworkAddress(config.ConnConfig.Host, config.ConnConfig.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = proxy.Close() })
-	config.ConnConfig.Host, config.ConnConfig.Port = proxy.Addr().IP.String(), uint16(proxy.Addr().Port)
-	config.ConnConfig.TLSConfig, config.ConnConfig.Fallbacks = nil, nil
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return proxy, pool
-}
-
 // A relay that leads freezes, as a whole or its connections only, and another one takes over. What
 // the first had on its way comes late: no event is lost, each comes first in the order of its
 // aggregate, and copies have the id of what came before. When it thaws it sends nothing that it
@@ -106,7 +84,7 @@ func TestFrozenRelayIsFollowed(t *testing.T) {
 			for n := range aggregates {
 				write(t, db, fmt.Sprint(n), "1", "2", "3")
 			}
-			proxy, pool := through(t, db)
+			proxy, pool := cutproxy.Pool(t, db)
 			ice := &freezer{to: broker, stops: whole, thawed: make(chan struct{})}
 			_, stop := relay(t, pool, ice, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
 			t.Cleanup(func() { ice.thaw() })
