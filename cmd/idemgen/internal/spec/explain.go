@@ -15,11 +15,12 @@ func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [spec | folder]",
 		Short: "Show what is guaranteed for each event",
-		Long: `Says of each event of a spec, in a sentence each: what makes two records one event, which copies are
-recognized and for how long, what a known key with other content is, what orders the event, what
-becomes of a record that is stale or cannot be applied, what is promised of its effect, and what
-would be faster if a promise of the producer held. It writes nothing. Without an argument the spec
-is idemgen.yaml here.`,
+		Long: `Says for each event of a spec, in a sentence each: which tables it writes, with the verbs of its
+steps and the columns that find a row; what makes two records one event; which duplicates are
+recognized, and for how long; what happens to a known key with other content; in which order the
+event takes effect; what happens to a record that is stale or cannot be applied; what is promised
+for its effect; and what would be faster if the producer made another promise. It changes nothing.
+Without an argument, the spec is idemgen.yaml in this folder.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
