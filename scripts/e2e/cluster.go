@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
-
 	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/scripts/internal/admin"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
@@ -136,17 +135,9 @@ func (k *kit) replicate(ctx context.Context, topic string, partitions int, repli
 	if err := k.removeTopic(ctx, topic); err != nil {
 		return err
 	}
-	spec := kafka.TopicSpecification{Topic: topic, NumPartitions: partitions, Config: map[string]string{
-		"unclean.leader.election.enable": "true", "min.insync.replicas": "1", "retention.ms": "-1", "message.timestamp.after.max.ms": "9223372036854775807",
-	}}
-	for range partitions {
-		spec.ReplicaAssignment = append(spec.ReplicaAssignment, replicas)
-	}
-	return k.withAdmin(func(a *kafka.AdminClient) error {
-		made, err := a.CreateTopics(ctx, []kafka.TopicSpecification{spec})
-		if err == nil && made[0].Error.Code() != kafka.ErrNoError {
-			err = made[0].Error
-		}
-		return err
+	return k.admin(func(c *admin.Client) error {
+		return c.MakeTopic(ctx, admin.Topic{Name: topic, Partitions: partitions, On: replicas, Config: map[string]string{
+			"unclean.leader.election.enable": "true", "min.insync.replicas": "1",
+		}})
 	})
 }

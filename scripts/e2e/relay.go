@@ -42,7 +42,7 @@ func (k *kit) openDesk(ctx context.Context, kind string) (*desk, error) {
 		return nil, err
 	}
 	d := &desk{book: book{kind: kind}, k: k, db: db}
-	if err := k.makeTopic(ctx, d.topic(), partitions, nil); err != nil {
+	if err := k.makeTopic(ctx, d.topic(), partitions); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
