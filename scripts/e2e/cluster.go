@@ -81,7 +81,7 @@ func runBrokers(ctx context.Context, conf map[string]string) (brokers []*kafkate
 // one took records, which is killed then. The log is cut below the position of the service, and
 // grows past it before the service reads again.
 func uncleanElection(ctx context.Context, k *kit) (_ string, err error) {
-	brokers, end, err := runBrokers(ctx, map[string]string{"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"})
+	brokers, end, err := runBrokers(ctx, map[string]string{"offsets.topic.replication.factor": "3", "broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"})
 	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return "", err
