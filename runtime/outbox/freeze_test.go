@@ -86,12 +86,12 @@ func TestFrozenRelayIsFollowed(t *testing.T) {
 			}
 			proxy, pool := cutproxy.Pool(t, db)
 			ice := &freezer{to: broker, stops: whole, thawed: make(chan struct{})}
-			_, stop := relay(t, pool, ice, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
+			_, stop := relay(t, pool, ice, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
 			t.Cleanup(func() { ice.thaw() })
 			until(t, "it is frozen", ice.frozen)
 			proxy.Silence(cutproxy.Up, true)
 			proxy.Silence(cutproxy.Down, true)
-			relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 0) })
+			relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 0) })
 			until(t, "another one has sent all", func() bool { return left(t, db) == "0" })
 			before, calls := len(strings.Fields(broker.of(""))), ice.thaw()
 			proxy.Silence(cutproxy.Up, false)
@@ -139,7 +139,7 @@ func TestCommitWakesTheRelay(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, time.Hour) })
+	r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(time.Hour, time.Hour) })
 	for n := range 3 {
 		write(t, db, "7", fmt.Sprint(n))
 		until(t, "the event is sent", func() bool { return left(t, db) == "0" })

@@ -36,7 +36,7 @@ type aggregate struct {
 // broker refuses would be overtaken by the next. Those of other aggregates go beside it, and no
 // failure of one delays them.
 type lead struct {
-	*Relay
+	*runner
 	*talk
 	lines map[aggregate][]*event // read, and not acknowledged: the first is on its way, or waits
 	sent  map[int64]*event       // on their way
@@ -72,9 +72,9 @@ type outcome struct {
 	err error
 }
 
-func newLead(r *Relay, t tenure) *lead {
+func newLead(r *runner, t tenure) *lead {
 	return &lead{
-		Relay: r, talk: newTalk(t, r.pace.silence),
+		runner: r, talk: newTalk(t, r.pace.silence),
 		lines: map[aggregate][]*event{}, sent: map[int64]*event{},
 		holds:      holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
 		unanswered: unanswered{late: map[aggregate]*event{}},

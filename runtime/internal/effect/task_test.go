@@ -81,8 +81,8 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	}
 }
 
-// TestRetryAfterDecidesThePause: an error that names the time of the next call overrides the pauses
-// of on_failure.
+// TestRetryAfterDecidesThePause: an error that names the time of the next call overrides the
+// pauses of on_failure.
 func TestRetryAfterDecidesThePause(t *testing.T) {
 	t.Parallel()
 	eachBench(t, 1, func(t *testing.T, b *bench, s *fakeStore) {

@@ -323,8 +323,8 @@ func TestBrokersThatDoNotCompareEpochsAreRefused(t *testing.T) {
 	})
 }
 
-// TestUnknownLeaderEpochComparesNothing: a position stays valid if the broker does not know the leader
-// epoch of the end of the log.
+// TestUnknownLeaderEpochComparesNothing: a position stays valid if the broker does not know the
+// leader epoch of the end of the log.
 func TestUnknownLeaderEpochComparesNothing(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
 		cluster, brokers := startCluster(t, 1)
