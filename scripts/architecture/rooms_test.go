@@ -66,10 +66,10 @@ func roomName(pkg string) string {
 // pictureOf is the drawing below the heading of a page.
 func pictureOf(t *testing.T, text string) []string {
 	t.Helper()
-	_, text, found := strings.Cut(text, "## The runtime's rooms\n```\n")
+	_, text, found := strings.Cut(text, "## The runtime's packages\n```\n")
 	picture, _, closed := strings.Cut(text, "\n```")
 	if !found || !closed {
-		t.Fatal("docs/design.md has no picture of the runtime's rooms")
+		t.Fatal("docs/design.md has no picture of the runtime's packages")
 	}
 	return strings.Split(picture, "\n")
 }
@@ -103,8 +103,8 @@ var roomRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)`[^|]*\\|[^|]*\\| ([a-z, ]+
 // The table of the runtime's rooms names what each imports.
 func TestTheTableOfTheRuntimeNamesItsImports(t *testing.T) {
 	all := rooms(t)
-	_, text, _ := strings.Cut(read(t, pagesOfPlaces[0]), "## The runtime's rooms")
-	text, _, _ = strings.Cut(text, "### A record on its way")
+	_, text, _ := strings.Cut(read(t, pagesOfPlaces[0]), "## The runtime's packages")
+	text, _, _ = strings.Cut(text, "### The path of a record")
 	found := roomRow.FindAllStringSubmatch(text, -1)
 	if len(found) < 20 {
 		t.Fatalf("%d rows only", len(found))
