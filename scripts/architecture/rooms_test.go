@@ -11,10 +11,10 @@ import (
 // vocabulary are the packages that most others import; the table does not repeat them.
 var vocabulary = []string{"hook", "idemtype", "halt", "wire"}
 
-// rig is what the tests of the runtime's rooms share.
+// rig is what the tests of the runtime's packages share.
 const rig = "runtime/internal/rig"
 
-// Only tests import what the tests of the runtime's rooms share.
+// Only tests import what the tests of the runtime's packages share.
 func TestOnlyTestsImportTheRig(t *testing.T) {
 	tested := 0
 	for _, p := range packages(t) {
@@ -100,7 +100,7 @@ func TestThePictureOfTheRuntimeIsTheCode(t *testing.T) {
 
 var roomRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)`[^|]*\\|[^|]*\\| ([a-z, ]+) \\|$")
 
-// The table of the runtime's rooms names what each imports.
+// The table of the runtime's packages names what each imports.
 func TestTheTableOfTheRuntimeNamesItsImports(t *testing.T) {
 	all := rooms(t)
 	_, text, _ := strings.Cut(read(t, pagesOfPlaces[0]), "## The runtime's packages")
