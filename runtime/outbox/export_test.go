@@ -22,6 +22,9 @@ func (r *runner) SetPace(poll, silence time.Duration) {
 // SetLate makes a relay call an answer late after so long.
 func (r *runner) SetLate(after time.Duration) { r.pace.late = after }
 
+// SetAgain makes a leader wait so long until it looks whether there is more to do.
+func (r *runner) SetAgain(after time.Duration) { r.pace.again = after }
+
 // MostCount is how long a count of events is valid.
 const MostCount = mostCount
 

@@ -54,6 +54,8 @@ type pace struct {
 	// late is how long an event may wait for its answer until its aggregate leaves the room to
 	// others.
 	late time.Duration
+	// again is how long a leader with something to do waits until it looks whether there is more.
+	again time.Duration
 }
 
 const (
@@ -71,7 +73,7 @@ const (
 func (r *Relay) Run(ctx context.Context) error { return newRunner(r).Run(ctx) }
 
 func newRunner(r *Relay) *runner {
-	return &runner{Relay: r, pace: pace{poll: time.Second, silence: 10 * time.Second, late: time.Second}, most: mostHeld}
+	return &runner{Relay: r, pace: pace{poll: time.Second, silence: 10 * time.Second, late: time.Second, again: 50 * time.Millisecond}, most: mostHeld}
 }
 
 // Run is that of the relay.
