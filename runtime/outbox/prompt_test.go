@@ -8,8 +8,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
-// TestAnswersAndCommitsWakeTheRelay: nothing that can be sent waits for time to pass. The answer to
-// an event lets the next one of its aggregate follow, and a commit lets the relay read.
+// TestAnswersAndCommitsWakeTheRelay: nothing that can be sent waits for time to pass. The answer
+// to an event lets the next one of its aggregate follow, and a commit lets the relay read.
 func TestAnswersAndCommitsWakeTheRelay(t *testing.T) {
 	t.Parallel()
 	db, broker := table(t, outbox.ByRelay), &log{}

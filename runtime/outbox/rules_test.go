@@ -60,8 +60,8 @@ func expect[T comparable](t *testing.T, what string, got, want T) {
 
 var errRefused = &RefusedError{Cause: TooLarge, Err: errors.New("too large")}
 
-// TestOrderOfAnAggregate: one event of an aggregate is on its way at a time; aggregates do not wait
-// for one another.
+// TestOrderOfAnAggregate: one event of an aggregate is on its way at a time; aggregates do not
+// wait for one another.
 func TestOrderOfAnAggregate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, to := leading()
@@ -128,8 +128,8 @@ func TestRefusedEventIsTriedAlone(t *testing.T) {
 	})
 }
 
-// TestHealthNamesTheFirstRefusedEvent: by its number in the table, with how many are held back, and
-// with what to do.
+// TestHealthNamesTheFirstRefusedEvent: by its number in the table, with how many are held back,
+// and with what to do.
 func TestHealthNamesTheFirstRefusedEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := leading()
@@ -205,7 +205,8 @@ func TestFailureBesideSuccessesIsAlone(t *testing.T) {
 	})
 }
 
-// TestLateAnswers: an event whose answer is late leaves its room to others, and its aggregate waits.
+// TestLateAnswers: an event whose answer is late leaves its room to others, and its aggregate
+// waits.
 func TestLateAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, to := leading()

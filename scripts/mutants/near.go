@@ -62,20 +62,20 @@ func (p *modulePackage) dir() string {
 	return "./" + strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, modulePath), "/")
 }
 
-// mostNear is how many packages' tests are near a package.
+// mostNear is how many packages' tests are near a package because they link little else.
 const mostNear = 6
 
-// near returns the packages whose tests are near the one in dir: its own, then those that link it
-// and least else.
-func near(all []*modulePackage, dir string) []string {
+// near returns the packages whose tests are near the one in dir: its own, those that planted bugs
+// of it name, and those that link it and least else.
+func near(packages []*modulePackage, dir string) []string {
 	var list []*modulePackage
 	var of string
-	for _, p := range all {
+	for _, p := range packages {
 		if p.dir() == dir {
 			of = p.ImportPath
 		}
 	}
-	for _, p := range all {
+	for _, p := range packages {
 		if p.hasTests() && p.uses[of] && !strings.HasPrefix(p.dir(), "./examples/") {
 			list = append(list, p)
 		}
@@ -89,6 +89,11 @@ func near(all []*modulePackage, dir string) []string {
 	var dirs []string
 	for _, p := range list[:min(len(list), mostNear)] {
 		dirs = append(dirs, p.dir())
+	}
+	for _, m := range all() {
+		if m.edits.Within(dir) && !slices.Contains(dirs, m.pkg) && !strings.HasPrefix(m.pkg, "./scripts") {
+			dirs = append(dirs, m.pkg)
+		}
 	}
 	return dirs
 }

@@ -25,6 +25,7 @@ package plant
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -103,6 +104,11 @@ func (e Edits) Declare(code string) Edits { return e.with(declare, "", code) }
 func (e Edits) with(how way, pattern, code string) Edits {
 	e.list = append(e.list[:len(e.list):len(e.list)], edit{e.place, how, pattern, code})
 	return e
+}
+
+// Within reports whether an edit names exactly this directory.
+func (e Edits) Within(dir string) bool {
+	return slices.ContainsFunc(e.list, func(ed edit) bool { return ed.dir == filepath.Clean(dir) })
 }
 
 // String is all that the edits say. Edits that differ have different texts.

@@ -160,8 +160,8 @@ func TestErrorsOfReadingAreReturned(t *testing.T) {
 	}
 }
 
-// TestTokensPassWhatIsKnown: the sequence of fencing tokens moves only if it is behind a token that
-// is known to have been drawn, and far past it.
+// TestTokensPassWhatIsKnown: the sequence of fencing tokens moves only if it is behind a token
+// that is known to have been drawn, and far past it.
 func TestTokensPassWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	db, conn := connect(t)
@@ -269,8 +269,8 @@ func TestUntouchedOnce(t *testing.T) {
 	}
 }
 
-// TestMarksOfTheChain: a mark of a row that the chain has, or of another chain, says nothing; one of
-// a row that it never had says which commits are gone, once.
+// TestMarksOfTheChain: a mark of a row that the chain has, or of another chain, says nothing; one
+// of a row that it never had says which commits are gone, once.
 func TestMarksOfTheChain(t *testing.T) {
 	t.Parallel()
 	_, conn := connect(t)
