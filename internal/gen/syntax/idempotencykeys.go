@@ -6,7 +6,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "source", required: true, missing: "for example source: {header: Idempotency-Key}",
 		value:   value[IdempotencyKey]{either(textShape, sourceShape, someOf(partShape)), readSource},
 		text:    "Data that all duplicates of an event share: a field, `{header: X}`, a list of these, or `{record: offset}`.",
-		more:    "A list combines up to 16 parts. If a part is missing or empty, the record becomes a dead letter of class key.",
+		more:    "A list combines up to 16 parts. If a part is missing or empty, the record becomes a dead letter of class `key`.",
 		values:  "field, `{header: X}`, list of these, `{record: offset}`",
 		codes:   "E110 E310 E409",
 		example: "idempotency_key: {source: [tenant, {header: Idempotency-Key}], window: 8d}",
