@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/output"
@@ -101,7 +100,7 @@ func eventFor(s *model.Service, name string) (*model.Event, error) {
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("no event %q; the spec has %s", name, strings.Join(names, ", "))
+		return nil, syntax.Unknown(s.Source, "event", name, names)
 	}
 	return found, nil
 }

@@ -74,7 +74,7 @@ func (s *source) checkExamples() error {
 		return err
 	}
 	for _, bad := range proof.Of(s.service).CheckExamples(data) {
-		s.problems.Add(at, "E114", bad.Error(), "")
+		s.problems.Add(at, "E114", bad.Error(), syntax.DidYouMean(bad.Unknown, bad.Known))
 	}
 	return nil
 }

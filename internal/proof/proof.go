@@ -12,7 +12,6 @@
 package proof
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -155,14 +154,32 @@ func (s *Service) Event(name string) *model.Event {
 	return nil
 }
 
+// Handled returns an error unless an event of this Go name has a handler.
+func (s *Service) Handled(name string) error {
+	var names []string
+	for _, t := range s.Topics {
+		for _, e := range t.Events {
+			switch {
+			case e.Handle && e.GoName == name:
+				return nil
+			case e.Handle:
+				names = append(names, e.GoName)
+			}
+		}
+	}
+	return syntax.Unknown(s.Source, "handled event", name, names)
+}
+
 // Entry finds an entry of the spec by its name.
 func (s *Service) Entry(name string) (*model.Topic, error) {
+	var names []string
 	for _, t := range s.Topics {
 		if t.Name == name {
 			return t, nil
 		}
+		names = append(names, t.Name)
 	}
-	return nil, fmt.Errorf("%s has no topic %s", s.Source, name)
+	return nil, syntax.Unknown(s.Source, "topic", name, names)
 }
 
 // Reads returns the entry that reads a Kafka topic; nil if none does.

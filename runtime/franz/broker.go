@@ -2,6 +2,7 @@ package franz
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -28,7 +29,9 @@ type broker struct {
 	ids map[string]idem.UUID // of topics, as of the last response
 }
 
-var noCommit = idem.Commit{Offset: -1}
+// errIncomplete is the error of a response that lacks what was queried. That is not an answer: a
+// partition without a committed offset, for one, is listed with the offset -1.
+var errIncomplete = errors.New("the broker's response is incomplete")
 
 // Commit sends the request with the current member id and generation. The client's own method of
 // committing depends on what it has consumed, which is nothing.
@@ -69,13 +72,13 @@ func (b *broker) Committed(ctx context.Context, name string, partitions []int32)
 	group.Group, group.Topics = b.name, append(group.Topics, topic)
 	q.Groups = append(q.Groups, group)
 	r, err := q.RequestWith(ctx, b.fetch)
+	if err == nil && len(r.Groups) == 0 {
+		err = errIncomplete
+	}
 	if err == nil {
 		err = kerr.ErrorForCode(r.Groups[0].ErrorCode)
 	}
 	of := map[int32]idem.Commit{}
-	for _, number := range partitions {
-		of[number] = noCommit
-	}
 	if err == nil && len(r.Groups[0].Topics) > 0 {
 		for _, p := range r.Groups[0].Topics[0].Partitions {
 			c := idem.Commit{Offset: max(p.Offset, -1)}
@@ -86,6 +89,9 @@ func (b *broker) Committed(ctx context.Context, name string, partitions []int32)
 				err = kerr.ErrorForCode(p.ErrorCode)
 			}
 		}
+	}
+	if err == nil && len(of) < len(partitions) { // an offset that was not committed is listed as -1
+		err = errIncomplete
 	}
 	if err != nil {
 		return nil, fmt.Errorf("query the group's committed offset: %w", b.state.Why(err))
@@ -144,11 +150,11 @@ const (
 // Watermarks returns the offsets for consumers that read only committed records.
 func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high int64, err error) {
 	ask := func(of int64) (int64, error) {
-		offsets, err := b.offsets(ctx, of, 1, id)
+		at, err := b.offset(ctx, of, 1, id)
 		if err != nil {
 			return 0, fmt.Errorf("query the offsets of %s/%d: %w", id.Topic, id.Number, err)
 		}
-		return offsets[id].Offset, nil
+		return at.Offset, nil
 	}
 	if low, err = ask(earliest); err == nil {
 		high, err = ask(latest)
@@ -159,23 +165,21 @@ func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high i
 func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
 	ends := map[idem.Partition]int64{}
 	for _, id := range list { // in one request, an error of one partition would be an error of all
-		found, err := b.offsets(ctx, latest, 0, id)
+		end, err := b.offset(ctx, latest, 0, id)
 		if err != nil {
 			return ends, err
 		}
-		if end, ok := found[id]; ok {
-			ends[id] = end.Offset
-		}
+		ends[id] = end.Offset
 	}
 	return ends, nil
 }
 
 func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
-	found, err := b.offsets(ctx, latest, 1, id)
+	end, err := b.offset(ctx, latest, 1, id)
 	if err != nil {
 		return idem.Position{}, fmt.Errorf("query the end of %s/%d: %w", id.Topic, id.Number, err)
 	}
-	return found[id], nil
+	return end, nil
 }
 
 func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Position) (int64, error) {
@@ -187,43 +191,38 @@ func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Positi
 	topic.Topic, topic.Partitions = id.Topic, append(topic.Partitions, p)
 	q.ReplicaID, q.Topics = -1, append(q.Topics, topic)
 	r, err := q.RequestWith(ctx, b.fetch)
-	if err != nil {
+	switch {
+	case err != nil:
 		err = b.state.Why(err)
-	} else {
-		err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode)
+	case len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0:
+		err = errIncomplete
+	default:
+		if err = kerr.ErrorForCode(r.Topics[0].Partitions[0].ErrorCode); err == nil {
+			return r.Topics[0].Partitions[0].EndOffset, nil
+		}
 	}
-	if err != nil {
-		return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, err)
-	}
-	return r.Topics[0].Partitions[0].EndOffset, nil
+	return 0, fmt.Errorf("query the end of leader epoch %d of %s/%d: %w", at.Epoch, id.Topic, id.Number, err)
 }
 
-// offsets queries the offsets of partitions at a timestamp, with an isolation level.
-func (b *broker) offsets(ctx context.Context, at int64, isolation int8, list ...idem.Partition) (map[idem.Partition]idem.Position, error) {
+// offset queries the offset of a partition at a timestamp, with an isolation level.
+func (b *broker) offset(ctx context.Context, at int64, isolation int8, id idem.Partition) (idem.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	q := kmsg.NewPtrListOffsetsRequest()
 	q.ReplicaID, q.IsolationLevel = -1, isolation
-	for _, id := range list {
-		topic, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
-		p.Partition, p.Timestamp, p.CurrentLeaderEpoch = id.Number, at, -1
-		topic.Topic, topic.Partitions = id.Topic, append(topic.Partitions, p)
-		q.Topics = append(q.Topics, topic)
-	}
+	topic, p := kmsg.NewListOffsetsRequestTopic(), kmsg.NewListOffsetsRequestTopicPartition()
+	p.Partition, p.Timestamp, p.CurrentLeaderEpoch = id.Number, at, -1
+	topic.Topic, topic.Partitions = id.Topic, append(topic.Partitions, p)
+	q.Topics = append(q.Topics, topic)
 	r, err := q.RequestWith(ctx, b.fetch)
-	if err != nil {
-		return nil, b.state.Why(err)
+	switch {
+	case err != nil:
+		return idem.Position{}, b.state.Why(err)
+	case len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0:
+		return idem.Position{}, errIncomplete
 	}
-	found := map[idem.Partition]idem.Position{}
-	for _, t := range r.Topics {
-		for _, p := range t.Partitions {
-			if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-				return nil, err
-			}
-			found[idem.Partition{Topic: t.Topic, Number: p.Partition}] = idem.Position{Offset: p.Offset, Epoch: p.LeaderEpoch}
-		}
-	}
-	return found, nil
+	found := r.Topics[0].Partitions[0]
+	return idem.Position{Offset: found.Offset, Epoch: found.LeaderEpoch}, kerr.ErrorForCode(found.ErrorCode)
 }
 
 func (b *broker) OpenTransaction(ctx context.Context, id idem.Partition) string {
@@ -255,6 +254,9 @@ func (b *broker) TopicConfig(ctx context.Context, topic string) (map[string]stri
 	r, err := q.RequestWith(ctx, b.fetch)
 	if err != nil {
 		return nil, err
+	}
+	if len(r.Resources) == 0 {
+		return nil, errIncomplete
 	}
 	if err := kerr.ErrorForCode(r.Resources[0].ErrorCode); err != nil {
 		return nil, err

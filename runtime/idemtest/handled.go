@@ -129,17 +129,6 @@ If it changes none on purpose, add this line to a test file: func init() { idemt
 	}
 }
 
-// unknownNames are names in changesNoRow that no event with a handler has.
-func unknownNames(spec *proof.Service) (names []string) {
-	for name := range changesNoRow {
-		if e := spec.Event(name); e == nil || !e.Handle {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // changes reports whether a record of an event was applied whose handler changed a row. If not,
 // said is what happened.
 func (b *trial) changes(event string) (changed bool, said string) {

@@ -1,15 +1,29 @@
 package outbox
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
-// SetMostHeld bounds how many aggregates are held back while others go on.
-func (r *Relay) SetMostHeld(n int) { r.most = n }
+// Runner is a relay that runs with other settings.
+type Runner = runner
 
-// SetPace has a relay ask so often, and be waited for so long.
-func (r *Relay) SetPace(poll, silence time.Duration) { r.pace.poll, r.pace.silence = poll, silence }
+// NewRunner returns a relay with the usual settings.
+func NewRunner(r *Relay) *Runner { return newRunner(r) }
 
-// SetLate has a relay call an answer late after so long.
-func (r *Relay) SetLate(after time.Duration) { r.pace.late = after }
+// SetMostHeld bounds how many aggregates are held back while others continue.
+func (r *runner) SetMostHeld(n int) { r.most = n }
+
+// SetPace makes a relay ask so often, and be waited for so long; 0 changes nothing.
+func (r *runner) SetPace(poll, silence time.Duration) {
+	r.pace.poll, r.pace.silence = cmp.Or(poll, r.pace.poll), cmp.Or(silence, r.pace.silence)
+}
+
+// SetLate makes a relay call an answer late after so long.
+func (r *runner) SetLate(after time.Duration) { r.pace.late = after }
+
+// SetAgain makes a leader wait so long until it looks whether there is more to do.
+func (r *runner) SetAgain(after time.Duration) { r.pace.again = after }
 
 // MostCount is how long a count of events is valid.
 const MostCount = mostCount

@@ -18,7 +18,7 @@ const (
 )
 
 // follow looks at the table from time to time, while another relay leads.
-func (r *Relay) follow(ctx context.Context, conn *pgx.Conn) error {
+func (r *runner) follow(ctx context.Context, conn *pgx.Conn) error {
 	if time.Since(r.measured()) < followEvery {
 		return nil
 	}

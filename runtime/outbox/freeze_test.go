@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -73,25 +70,6 @@ func (f *freezer) thaw() (calls int) {
 	return calls
 }
 
-// through is a pool of the same database behind a proxy.
-func through(t *testing.T, db *pgxpool.Pool) (*cutproxy.Proxy, *pgxpool.Pool) {
-	t.Helper()
-	config := db.Config()
-	proxy, err := cutproxy.New(pgconn.NetworkAddress(config.ConnConfig.Host, config.ConnConfig.Port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = proxy.Close() })
-	config.ConnConfig.Host, config.ConnConfig.Port = proxy.Addr().IP.String(), uint16(proxy.Addr().Port)
-	config.ConnConfig.TLSConfig, config.ConnConfig.Fallbacks = nil, nil
-	pool, err := pgxpool.NewWithConfig(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
-	return proxy, pool
-}
-
 // A relay that leads freezes, as a whole or its connections only, and another one takes over. What
 // the first had on its way comes late: no event is lost, each comes first in the order of its
 // aggregate, and copies have the id of what came before. When it thaws it sends nothing that it
@@ -106,14 +84,14 @@ func TestFrozenRelayIsFollowed(t *testing.T) {
 			for n := range aggregates {
 				write(t, db, fmt.Sprint(n), "1", "2", "3")
 			}
-			proxy, pool := through(t, db)
+			proxy, pool := cutproxy.Pool(t, db)
 			ice := &freezer{to: broker, stops: whole, thawed: make(chan struct{})}
-			_, stop := relay(t, pool, ice, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
+			_, stop := relay(t, pool, ice, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
 			t.Cleanup(func() { ice.thaw() })
 			until(t, "it is frozen", ice.frozen)
 			proxy.Silence(cutproxy.Up, true)
 			proxy.Silence(cutproxy.Down, true)
-			relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 0) })
+			relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 0) })
 			until(t, "another one has sent all", func() bool { return left(t, db) == "0" })
 			before, calls := len(strings.Fields(broker.of(""))), ice.thaw()
 			proxy.Silence(cutproxy.Up, false)
@@ -161,7 +139,7 @@ func TestCommitWakesTheRelay(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, time.Hour) })
+	r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(time.Hour, time.Hour) })
 	for n := range 3 {
 		write(t, db, "7", fmt.Sprint(n))
 		until(t, "the event is sent", func() bool { return left(t, db) == "0" })

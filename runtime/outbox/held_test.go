@@ -20,7 +20,7 @@ func TestAFullTableIsEmptiedAtOnce(t *testing.T) {
 	db, broker := table(t, outbox.ByRelay), &log{}
 	idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload)
 		SELECT 'user', CASE WHEN n % 4 = 0 THEN 'hot' ELSE n::text END, 'Seen', n::text::bytea FROM generate_series(1, 12000) n`)
-	relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, 0) })
+	relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(time.Hour, 0) })
 	until(t, "all is sent", func() bool { return left(t, db) == "0" })
 	if n := len(strings.Fields(broker.of(""))); n != 12000 {
 		t.Errorf("%d events were sent", n)
@@ -34,7 +34,7 @@ func TestManyRefusedEvents(t *testing.T) {
 	db, broker := table(t, outbox.ByRelay), &log{}
 	broker.answers(func(outbox.Record) error { return &outbox.RefusedError{Err: errors.New("unknown topic")} })
 	idemtest.Exec(t, db, `INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload) SELECT 'user', n::text, 'Seen', n::text::bytea FROM generate_series(1, 700) n`)
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetMostHeld(500) })
+	r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetMostHeld(500) })
 	until(t, "many are held back", func() bool {
 		held := 0
 		_, _ = fmt.Sscanf(fmt.Sprint(r.Health()), "outbox: %d aggregates are held back", &held)
@@ -88,7 +88,7 @@ func TestEventWhoseRowIsLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, 0) })
+	r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(time.Hour, 0) })
 	until(t, "the other one is deleted", func() bool { return left(t, db) == "1" })
 	write(t, db, "7", "3")
 	until(t, "events go on", func() bool { return broker.of("7") == "1 2 3" && left(t, db) == "1" })
@@ -107,7 +107,7 @@ func TestEventThatCannotBeDeleted(t *testing.T) {
 	idemtest.Exec(t, db, `CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'`)
 	idemtest.Exec(t, db, `CREATE TRIGGER keep BEFORE DELETE ON idem_outbox FOR EACH ROW WHEN (old.seq < 3) EXECUTE FUNCTION keep()`)
 	write(t, db, "7", "1", "2", "3")
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(time.Hour, 0) })
+	r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(time.Hour, 0) })
 	until(t, "Health reports it", func() bool {
 		err := r.Health()
 		return err != nil && strings.Contains(err.Error(), "2 events that the broker has are not deleted")

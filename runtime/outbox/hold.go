@@ -92,7 +92,7 @@ func (l *lead) hold(e *event, why reason, err error) {
 		h = &held{}
 		l.held[e.aggregate] = h
 	} else if h.why == refused { // nothing else was sent to its topic meanwhile
-		l.to(e).others = time.Now().Add(min(max(readAgain, 9*time.Since(e.at)), mostTurn))
+		l.to(e).others = time.Now().Add(min(max(l.pace.again, 9*time.Since(e.at)), mostTurn))
 	}
 	before := h.why
 	if why != before {

@@ -16,7 +16,6 @@ const (
 	// removeAgain is how long an acknowledged event stays in the table at most, unless its row is
 	// locked, and how often it is tried then.
 	removeAgain = 200 * time.Millisecond
-	readAgain   = 50 * time.Millisecond
 	mostPause   = 2 * time.Second // until a broker that fails is asked again
 	// mostTurn is how long others are sent before an event that was refused is tried again.
 	mostTurn = 10 * time.Second
@@ -36,7 +35,7 @@ type aggregate struct {
 // broker refuses would be overtaken by the next. Those of other aggregates go beside it, and no
 // failure of one delays them.
 type lead struct {
-	*Relay
+	*runner
 	*talk
 	lines map[aggregate][]*event // read, and not acknowledged: the first is on its way, or waits
 	sent  map[int64]*event       // on their way
@@ -72,9 +71,9 @@ type outcome struct {
 	err error
 }
 
-func newLead(r *Relay, t tenure) *lead {
+func newLead(r *runner, t tenure) *lead {
 	return &lead{
-		Relay: r, talk: newTalk(t, r.pace.silence),
+		runner: r, talk: newTalk(t, r.pace.silence),
 		lines: map[aggregate][]*event{}, sent: map[int64]*event{},
 		holds:      holds{held: map[aggregate]*held{}, again: map[aggregate]bool{}, topics: map[string]*topic{}},
 		unanswered: unanswered{late: map[aggregate]*event{}},
@@ -103,7 +102,7 @@ func (l *lead) turn(ctx context.Context) error {
 	if len(l.sent) == 0 && !l.busy {
 		return l.listen(ctx)
 	}
-	timer := time.NewTimer(readAgain)
+	timer := time.NewTimer(l.pace.again)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -142,7 +141,7 @@ func (l *lead) inquire() {
 	case l.mayRemove(now):
 		l.acked.removed = now
 		l.ask(l.remove(l.acked.seqs, l.acked.locked > 0))
-	case l.room() && (l.more || now.Sub(l.read) >= readAgain):
+	case l.room() && (l.more || now.Sub(l.read) >= l.pace.again):
 		l.read = now
 		l.ask(l.fill(now))
 	}
@@ -174,10 +173,10 @@ func (l *lead) patience() time.Duration {
 	}
 	switch {
 	case len(l.lines) > 0: // others have their turn
-		return min(most, readAgain)
+		return min(most, l.pace.again)
 	case len(l.held) > 0:
 		first := slices.MinFunc(slices.Collect(maps.Values(l.held)), func(a, b *held) int { return a.until.Compare(b.until) })
-		return min(most, max(time.Until(first.until), readAgain))
+		return min(most, max(time.Until(first.until), l.pace.again))
 	}
 	return most
 }

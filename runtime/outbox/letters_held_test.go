@@ -63,7 +63,7 @@ func TestRefusedDeadLettersHoldBackNoEvent(t *testing.T) {
 	})
 	idemtest.Exec(t, db, `INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('shop', 't', '00000000-0000-0000-0000-000000000000', 0);
 		INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) SELECT stream, n, 1, 'd', 'decode: no' FROM idem_stream, generate_series(1, 7000) n`)
-	r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetMostHeld(500) })
+	r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetMostHeld(500) })
 	until(t, "many are held back", func() bool { return r.Stats().HeldBack >= 500 })
 	for n := range 20 { // while letters are tried again
 		write(t, db, fmt.Sprint(n), "event")

@@ -23,7 +23,7 @@ func TestDeadLetterIsSentWithItsRecord(t *testing.T) {
 	t.Parallel()
 	db, broker := letterTables(t), &log{}
 	s := newShop(t, db, "shop", policy)
-	relay(t, db, broker, func(r *outbox.Relay) { r.Topic = func(string) string { return "events" } })
+	relay(t, db, broker, func(r *outbox.Runner) { r.Topic = func(string) string { return "events" } })
 	s.take(t, "fine", "bad", "-")
 	until(t, "all are sent", func() bool { return left(t, db) == "0" })
 	idemtest.Exec(t, db, outbox.Migration(outbox.ByRelay)+outbox.DeadLetterMigration())

@@ -38,7 +38,7 @@ func TestAnEventThatNoClientTakesIsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, to := table(t, outbox.ByRelay), &log{}
-			r, stop := relay(t, db, &client{log: to, bad: c.bad}, func(r *outbox.Relay) {
+			r, stop := relay(t, db, &client{log: to, bad: c.bad}, func(r *outbox.Runner) {
 				if c.topic != "-" {
 					r.Topic = topics(c.topic)
 				}
@@ -101,7 +101,7 @@ func TestRelayThatPanicsGoesOn(t *testing.T) {
 	db, broker := table(t, outbox.ByRelay), &log{}
 	broker.answers(func(outbox.Record) error { return errStuck })
 	var h panicsOnce
-	r, _ := relay(t, db, keeps{broker}, func(r *outbox.Relay) { r.Logger = slog.New(&h) })
+	r, _ := relay(t, db, keeps{broker}, func(r *outbox.Runner) { r.Logger = slog.New(&h) })
 	write(t, db, "7", "1")
 	write(t, db, "8", "2")
 	until(t, "both are on their way", func() bool { broker.mu.Lock(); defer broker.mu.Unlock(); return len(broker.stuck) == 2 })

@@ -42,7 +42,7 @@ func TestRelayLooksForPlantedObjects(t *testing.T) {
 	db, to := table(t, outbox.ByRelay), &log{}
 	idemtest.Exec(t, db, planted)
 	write(t, db, "1", "a")
-	r, _ := relay(t, db, to, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 10*time.Second) })
+	r, _ := relay(t, db, to, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 10*time.Second) })
 	until(t, "Health says so", func() bool {
 		err := r.Health()
 		return err != nil && strings.Contains(err.Error(), "is found by search_path")
@@ -117,7 +117,7 @@ func TestRelayRefusesObjectsOfOthers(t *testing.T) {
 			role, _ := stranger(t, db, "planter")
 			idemtest.Exec(t, db, `ALTER `+object+` OWNER TO `+role)
 			write(t, db, "1", "a")
-			r, _ := relay(t, db, to, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 10*time.Second) })
+			r, _ := relay(t, db, to, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 10*time.Second) })
 			until(t, "Health says so", func() bool {
 				err := r.Health()
 				return err != nil && strings.Contains(err.Error(), "belongs to role "+role)

@@ -61,7 +61,7 @@ func TestPoolerGoesOverToTransactionMode(t *testing.T) {
 	t.Parallel()
 	db, broker := table(t, outbox.ByRelay), &log{}
 	pooler := pgbouncer.Start(t, db, map[string]string{"pool_mode": "session"})
-	r, _ := relay(t, pooler.Pool(execMode), broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 0) })
+	r, _ := relay(t, pooler.Pool(execMode), broker, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 0) })
 	write(t, db, "7", "1")
 	until(t, "all is sent", func() bool { return left(t, db) == "0" && r.Health() == nil })
 	pooler.Reload(map[string]string{"pool_mode": "transaction"})

@@ -1,12 +1,10 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -31,13 +29,18 @@ type Relay struct {
 	// Logger receives the relay's log lines; nil means slog.Default().
 	Logger *slog.Logger
 
-	pace   pace // of tests; zero is the usual one
-	most   int  // of tests; 0 is mostHeld
-	tested atomic.Bool
-	mu     sync.Mutex
-	fault  map[string]error // by what it is about
-	since  map[string]time.Time
-	is     numbers // what Stats says
+	mu    sync.Mutex
+	fault map[string]error // by what it is about
+	since map[string]time.Time
+	is    numbers // what Stats says
+}
+
+// runner is one call of [Relay.Run]: the relay and its settings, which only tests change.
+type runner struct {
+	*Relay
+	pace   pace
+	most   int  // aggregates that are held back while others continue
+	tested bool // sessions were found to work
 }
 
 // pace is how often a relay asks, and how long it is waited for.
@@ -51,13 +54,12 @@ type pace struct {
 	// late is how long an event may wait for its answer until its aggregate leaves the room to
 	// others.
 	late time.Duration
+	// again is how long a leader with something to do waits until it looks whether there is more.
+	again time.Duration
 }
 
 const (
 	defaultWaiting = 100_000
-	usualPoll      = time.Second
-	usualSilence   = 10 * time.Second
-	usualLate      = time.Second
 	// flushFor is how long a relay that ends waits for acknowledgements.
 	flushFor = 5 * time.Second
 	// removeFor is how long it waits then until acknowledged events are deleted.
@@ -68,12 +70,17 @@ const (
 // and returns nil within ten seconds. Failures are logged, reported by Health and retried, with
 // one exception: if at the start there is a connection pooler in transaction mode in front of the
 // database, Run returns an error.
-func (r *Relay) Run(ctx context.Context) error {
+func (r *Relay) Run(ctx context.Context) error { return newRunner(r).Run(ctx) }
+
+func newRunner(r *Relay) *runner {
+	return &runner{Relay: r, pace: pace{poll: time.Second, silence: 10 * time.Second, late: time.Second, again: 50 * time.Millisecond}, most: mostHeld}
+}
+
+// Run is that of the relay.
+func (r *runner) Run(ctx context.Context) error {
 	if r.DB == nil || r.Producer == nil {
 		return errors.New("outbox: a relay needs DB and Producer")
 	}
-	r.most = cmp.Or(r.most, mostHeld)
-	r.pace = pace{cmp.Or(r.pace.poll, usualPoll), cmp.Or(r.pace.silence, usualSilence), cmp.Or(r.pace.late, usualLate)}
 	defer r.report(ctx)()
 	return r.serve(ctx)
 }

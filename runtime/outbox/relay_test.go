@@ -74,9 +74,9 @@ func (l *log) of(key string) string {
 }
 
 // relay runs a relay until the test ends, or stop is called.
-func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox.Relay)) (r *outbox.Relay, stop func()) {
+func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox.Runner)) (r *outbox.Runner, stop func()) {
 	t.Helper()
-	r = &outbox.Relay{DB: db, Producer: to, Logger: slog.New(slog.DiscardHandler)}
+	r = outbox.NewRunner(&outbox.Relay{DB: db, Producer: to, Logger: slog.New(slog.DiscardHandler)})
 	if edit != nil {
 		edit(r)
 	}
@@ -189,7 +189,7 @@ func TestRefusedEventHoldsBackItsAggregate(t *testing.T) {
 		return nil
 	})
 	var logged *bytes.Buffer
-	r, stop := relay(t, db, to, func(r *outbox.Relay) { logged = lines(r) })
+	r, stop := relay(t, db, to, func(r *outbox.Runner) { logged = lines(r.Relay) })
 	write(t, db, "7", "1", "large", "3")
 	write(t, db, "8", "a", "b")
 	until(t, "the other aggregate is sent", func() bool { return to.of("8") == "a b" })
@@ -223,7 +223,7 @@ func TestRefusedEventsAreTriedAlone(t *testing.T) {
 	t.Parallel()
 	db, to := table(t, outbox.ByRelay), &together{}
 	var logged *bytes.Buffer
-	r, stop := relay(t, db, to, func(r *outbox.Relay) { logged = lines(r) })
+	r, stop := relay(t, db, to, func(r *outbox.Runner) { logged = lines(r.Relay) })
 	tx, err := db.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -282,7 +282,7 @@ func TestBrokerThatIsAway(t *testing.T) {
 	db, to := table(t, outbox.ByRelay), &log{}
 	asked := 0
 	to.answers(func(outbox.Record) error { asked++; return errors.New("no broker") })
-	r, _ := relay(t, db, to, func(r *outbox.Relay) { r.MaxWaiting = 3 })
+	r, _ := relay(t, db, to, func(r *outbox.Runner) { r.MaxWaiting = 3 })
 	write(t, db, "7", "1", "2")
 	until(t, "Health says it", func() bool { return r.Health() != nil })
 	write(t, db, "7", "3", "4")

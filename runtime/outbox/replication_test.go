@@ -37,7 +37,7 @@ func TestRelaySendsWhatIsOnDisk(t *testing.T) {
 		sentEarly = sentEarly || err != nil || !flushed
 		return nil
 	}
-	_, _ = relay(t, db, to, func(r *outbox.Relay) { r.SetPace(10*time.Millisecond, time.Second) })
+	_, _ = relay(t, db, to, func(r *outbox.Runner) { r.SetPace(10*time.Millisecond, time.Second) })
 	for n := range 5 {
 		tx, err := db.Begin(t.Context())
 		if err != nil {
@@ -100,7 +100,7 @@ func TestRelaySendsWhatTheStandbyHas(t *testing.T) {
 		return waited && left(t, db) != "0"
 	})
 	to := &log{}
-	r, _ := relay(t, db, to, func(r *outbox.Relay) { r.SetPace(50*time.Millisecond, time.Second) })
+	r, _ := relay(t, db, to, func(r *outbox.Runner) { r.SetPace(50*time.Millisecond, time.Second) })
 	until(t, "Health says what is waited for", func() bool {
 		err := r.Health()
 		return err != nil && strings.Contains(err.Error(), "synchronous standby")

@@ -23,7 +23,7 @@ const reportLook = time.Minute
 
 // report starts to report this relay in the database, where operators read it. The returned
 // function ends that.
-func (r *Relay) report(ctx context.Context) (stop func()) {
+func (r *runner) report(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -51,7 +51,7 @@ func (r *Relay) report(ctx context.Context) (stop func()) {
 }
 
 // reportable reports whether the database has the table of reports.
-func (r *Relay) reportable(ctx context.Context) (is bool) {
+func (r *runner) reportable(ctx context.Context) (is bool) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
 	err := r.DB.QueryRow(ctx, `SELECT pg_catalog.to_regclass('idem_process') IS NOT NULL`).Scan(&is)
@@ -62,7 +62,7 @@ func (r *Relay) reportable(ctx context.Context) (is bool) {
 const reportSQL = `SELECT pg_catalog.set_config('application_name', 'idemgen report', false), pg_catalog.set_config('lock_timeout', '1000', false),
     pg_catalog.set_config('statement_timeout', '2000', false), pg_catalog.set_config('synchronous_commit', 'off', false)`
 
-func (r *Relay) connectReport(ctx context.Context) (*pgx.Conn, error) {
+func (r *runner) connectReport(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := r.connect(ctx)
 	if err != nil {
 		return nil, err

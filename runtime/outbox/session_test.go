@@ -70,7 +70,7 @@ func TestRelayLeadsAgain(t *testing.T) {
 	idemtest.Exec(t, db, `ALTER TABLE idem_outbox ADD COLUMN created_at timestamptz DEFAULT now(), ADD COLUMN n int DEFAULT 1`)
 	g := newGate(0)
 	pool := behind(t, db, g)
-	r, _ := relay(t, pool, broker, func(r *outbox.Relay) {
+	r, _ := relay(t, pool, broker, func(r *outbox.Runner) {
 		r.SetPace(20*time.Millisecond, 0)
 		r.Topic = func(string) string { return "" }
 	})
@@ -102,7 +102,7 @@ func TestRelayWithoutAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Release) // else Close waits for it
-	r, _ := relay(t, full, broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, time.Second) })
+	r, _ := relay(t, full, broker, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, time.Second) })
 	until(t, "Health says it", func() bool { return strings.Contains(fmt.Sprint(r.Health()), "events: no connection of the pool") })
 	conn.Release()
 	write(t, db, "7", "1")
@@ -143,12 +143,12 @@ func TestAnOldAnswerIsNoLead(t *testing.T) {
 	})
 	write(t, db, "7", "1", "2", "3")
 	pool := behind(t, db, g)
-	_, stop := relay(t, pool, broker, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
+	_, stop := relay(t, pool, broker, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 500*time.Millisecond) })
 	until(t, "the second is on its way", func() bool { broker.mu.Lock(); defer broker.mu.Unlock(); return len(broker.stuck) == 1 })
 	g.shut.Store(true)
 	<-g.kept
 	another := &log{}
-	relay(t, db, another, func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 0) })
+	relay(t, db, another, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 0) })
 	until(t, "another one has sent all", func() bool { return left(t, db) == "0" })
 	broker.answered(t, nil)
 	terms := pool.Stat().AcquireCount()

@@ -108,7 +108,7 @@ func TestAStoppedRelayLosesItsLead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db, i := table(t, outbox.ByRelay), &ice{atBytes: c.at}
-			pace := func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 2*time.Second) }
+			pace := func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 2*time.Second) }
 			first, stop := relay(t, frozen(t, db, i), &log{}, pace)
 			t.Cleanup(i.thaw)
 			until(t, "it leads", func() bool { return first.Stats().Leading && query(t, db, leadersSQL) == "1" })
@@ -136,7 +136,7 @@ const (
 func TestAnIdleRelayKeepsItsLead(t *testing.T) {
 	t.Parallel()
 	db := table(t, outbox.ByRelay)
-	pace := func(r *outbox.Relay) { r.SetPace(20*time.Millisecond, 4*time.Second) }
+	pace := func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, 4*time.Second) }
 	first, _ := relay(t, db, &log{}, pace)
 	until(t, "it leads", func() bool { return first.Stats().Leading && query(t, db, leadersSQL) == "1" })
 	leaders := `SELECT string_agg(pid::text, ' ' ORDER BY pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`

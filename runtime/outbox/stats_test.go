@@ -23,13 +23,13 @@ func TestStats(t *testing.T) {
 	write(t, db, "good", "1", "2")
 	write(t, db, "bad", "3", "4", "5", "6")
 	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '1 hour' WHERE aggregateid = 'bad'`)
-	r, end := relay(t, db, broker, func(r *outbox.Relay) { r.MaxWaiting = 2 })
+	r, end := relay(t, db, broker, func(r *outbox.Runner) { r.MaxWaiting = 2 })
 	until(t, "one aggregate is held back", func() bool {
 		s := r.Stats()
 		return s.Leading && s.Sent == 2 && s.HeldBack == 1 && s.Refused > 0 && s.Waiting == 3
 	})
 	until(t, "the age of the first one is known", func() bool { s := r.Stats(); return s.Oldest > time.Hour && s.Oldest < 2*time.Hour })
-	other, stop := relay(t, db, &log{}, func(r *outbox.Relay) { r.MaxWaiting = 2 })
+	other, stop := relay(t, db, &log{}, func(r *outbox.Runner) { r.MaxWaiting = 2 })
 	until(t, "another one knows what waits", func() bool {
 		s := other.Stats()
 		return !s.Leading && s.Waiting == 3 && s.Oldest > time.Hour && s.HeldBack == 0 && s.Sent == 0

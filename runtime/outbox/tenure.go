@@ -27,11 +27,11 @@ const longPause = 30 * time.Second
 
 // serve leads, or waits to lead, until the context ends. It returns an error if sessions do not
 // work from the start.
-func (r *Relay) serve(ctx context.Context) error {
+func (r *runner) serve(ctx context.Context) error {
 	for pause := r.pace.poll; ; {
 		began := time.Now()
 		err := r.term(ctx)
-		if _, pooler := errors.AsType[*session.Error](err); pooler && !r.tested.Load() {
+		if _, pooler := errors.AsType[*session.Error](err); pooler && !r.tested {
 			return fmt.Errorf("outbox: %w", err)
 		}
 		if ctx.Err() != nil {
@@ -56,7 +56,7 @@ func (r *Relay) serve(ctx context.Context) error {
 }
 
 // term waits to lead, and leads until it cannot.
-func (r *Relay) term(ctx context.Context) (err error) {
+func (r *runner) term(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked("the relay", p)
@@ -93,7 +93,7 @@ func (r *Relay) term(ctx context.Context) (err error) {
 
 // connect takes a connection out of the pool: its session has settings and a lock of its own. It
 // returns an error if somebody planted functions or operators for the relay's statements.
-func (r *Relay) connect(ctx context.Context) (*pgx.Conn, error) {
+func (r *runner) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
 	pooled, err := r.DB.Acquire(ctx)
@@ -123,7 +123,7 @@ const testFor = 30 * time.Second
 
 // testSessions returns an error if a connection pooler passes sessions from one client to another:
 // a lead would then belong to no relay. It takes no lock, which would stay in the pooler.
-func (r *Relay) testSessions(ctx context.Context) error {
+func (r *runner) testSessions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, testFor)
 	defer cancel()
 	var conns [2]*pgx.Conn
@@ -140,7 +140,7 @@ func (r *Relay) testSessions(ctx context.Context) error {
 	}
 	err := session.Probe(ctx, conns[0], conns[1])
 	if err == nil {
-		r.tested.Store(true)
+		r.tested = true
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func (t *tenure) confirm(ctx context.Context) error {
 }
 
 // await asks for the lead until it has it.
-func (r *Relay) await(ctx context.Context, conn *pgx.Conn) (tenure, error) {
+func (r *runner) await(ctx context.Context, conn *pgx.Conn) (tenure, error) {
 	for looked := time.Now(); ; {
 		t := tenure{conn: conn, since: time.Now()}
 		if led, err := r.elected(ctx, &t); led || err != nil {
@@ -209,7 +209,7 @@ JOIN pg_stat_activity a USING (pid),
 // endSilent ends the session of a leader that has asked nothing for so long that it sends nothing
 // more before it asks again. No time limit of Postgres ends a session that waits for its client to
 // read: the process of the leader is stopped, and notifications have filled its socket.
-func (r *Relay) endSilent(ctx context.Context, conn *pgx.Conn) error {
+func (r *runner) endSilent(ctx context.Context, conn *pgx.Conn) error {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
 	sql := fmt.Sprintf(`SELECT name, pg_catalog.pg_terminate_backend(a.pid) FROM (SELECT %s)%s WHERE a.state_change < pg_catalog.clock_timestamp() - interval '%d ms'`,
@@ -237,7 +237,7 @@ const eventsKey = `20041965::bigint << 32 | 'idem_outbox'::regclass::oid::bigint
 const proofSQL = `WITH free AS (SELECT seq FROM idem_outbox WHERE false FOR UPDATE) DELETE FROM idem_outbox USING free WHERE idem_outbox.seq = free.seq`
 
 // elected asks for the lead.
-func (r *Relay) elected(ctx context.Context, t *tenure) (got bool, err error) {
+func (r *runner) elected(ctx context.Context, t *tenure) (got bool, err error) {
 	ctx, cancel := r.asking(ctx)
 	defer cancel()
 	if err := t.conn.QueryRow(ctx, `SELECT pg_catalog.pg_try_advisory_lock(`+eventsKey+`), pg_catalog.pg_backend_pid(), current_user`).Scan(&got, &t.pid, &t.role); err != nil || !got {
@@ -254,6 +254,6 @@ func (r *Relay) elected(ctx context.Context, t *tenure) (got bool, err error) {
 }
 
 // asking bounds a statement of a leader: after so long a silence it does not lead any more.
-func (r *Relay) asking(ctx context.Context) (context.Context, context.CancelFunc) {
+func (r *runner) asking(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, r.pace.silence)
 }

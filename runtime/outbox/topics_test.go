@@ -27,7 +27,7 @@ func TestMissingTopicDelaysOnlyItsEvents(t *testing.T) {
 				}
 				return nil
 			})
-			r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetLate(time.Hour) }) // nobody waits for that
+			r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetLate(time.Hour) }) // nobody waits for that
 			missing := outbox.Event{AggregateType: "missing", AggregateID: "7", Type: "Seen", Payload: outbox.Bytes([]byte("lost"))}
 			if err := outbox.Write(t.Context(), db, missing); err != nil {
 				t.Fatal(err)

@@ -40,7 +40,7 @@ func TestOthersGoOnBesideAPartitionThatDoesNotAnswer(t *testing.T) {
 			idemtest.Exec(t, db, fmt.Sprintf(`INSERT INTO idem_outbox (aggregatetype, aggregateid, type, payload)
 				SELECT 'user', %s, 'Seen', convert_to(%s, 'UTF8') FROM generate_series(1, %d) n`, hot.aggregate, hot.payload, hot.events))
 			// A lead that is lost, as on a busy machine, would send events again.
-			r, _ := relay(t, db, broker, func(r *outbox.Relay) { r.SetPace(0, time.Minute) })
+			r, _ := relay(t, db, broker, func(r *outbox.Runner) { r.SetPace(0, time.Minute) })
 			write(t, db, "cold", "1", "2")
 			until(t, "another aggregate is sent", func() bool { return broker.of("cold") == "1 2" })
 			names := regexp.MustCompile(fmt.Sprintf(`%d aggregates? waits? for an answer of the broker, the first one since 20\S+Z: event \S+ of type "Seen", aggregate "user" "hot\d*", to topic "outbox.event.user"$`, hot.aggregates))

@@ -70,4 +70,7 @@ func TestRowsAllocateNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(100, batch); n != 0 {
 		t.Errorf("%v allocations in two events", n)
 	}
+	if n := cap(s.bytes); n > 256 { // it would grow with each event
+		t.Errorf("the reader keeps %d bytes", n)
+	}
 }

@@ -11,10 +11,10 @@ import (
 // vocabulary are the packages that most others import; the table does not repeat them.
 var vocabulary = []string{"hook", "idemtype", "halt", "wire"}
 
-// rig is what the tests of the runtime's rooms share.
+// rig is what the tests of the runtime's packages share.
 const rig = "runtime/internal/rig"
 
-// Only tests import what the tests of the runtime's rooms share.
+// Only tests import what the tests of the runtime's packages share.
 func TestOnlyTestsImportTheRig(t *testing.T) {
 	tested := 0
 	for _, p := range packages(t) {
@@ -66,10 +66,10 @@ func roomName(pkg string) string {
 // pictureOf is the drawing below the heading of a page.
 func pictureOf(t *testing.T, text string) []string {
 	t.Helper()
-	_, text, found := strings.Cut(text, "## The runtime's rooms\n```\n")
+	_, text, found := strings.Cut(text, "## The runtime's packages\n```\n")
 	picture, _, closed := strings.Cut(text, "\n```")
 	if !found || !closed {
-		t.Fatal("docs/design.md has no picture of the runtime's rooms")
+		t.Fatal("docs/design.md has no picture of the runtime's packages")
 	}
 	return strings.Split(picture, "\n")
 }
@@ -100,11 +100,11 @@ func TestThePictureOfTheRuntimeIsTheCode(t *testing.T) {
 
 var roomRow = regexp.MustCompile("(?m)^\\| `([a-z/]+)`[^|]*\\|[^|]*\\| ([a-z, ]+) \\|$")
 
-// The table of the runtime's rooms names what each imports.
+// The table of the runtime's packages names what each imports.
 func TestTheTableOfTheRuntimeNamesItsImports(t *testing.T) {
 	all := rooms(t)
-	_, text, _ := strings.Cut(read(t, pagesOfPlaces[0]), "## The runtime's rooms")
-	text, _, _ = strings.Cut(text, "### A record on its way")
+	_, text, _ := strings.Cut(read(t, pagesOfPlaces[0]), "## The runtime's packages")
+	text, _, _ = strings.Cut(text, "### The path of a record")
 	found := roomRow.FindAllStringSubmatch(text, -1)
 	if len(found) < 20 {
 		t.Fatalf("%d rows only", len(found))

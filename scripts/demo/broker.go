@@ -7,11 +7,11 @@ import (
 	"os"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/scripts/internal/admin"
 )
 
 // broker is what the demo asks of Kafka.
@@ -50,57 +50,36 @@ func startBroker(ctx context.Context, o idemtest.BrokerOptions) (broker, error) 
 // apache is an Apache Kafka of its own, with a client.
 type apache struct {
 	*kafkatest.Broker
-	client *kgo.Client
-	admin  *kadm.Client
+	*admin.Client
 }
 
-// startKafka starts Apache Kafka and makes the topic, which keeps records of any age.
+// startKafka starts Apache Kafka and makes the topic.
 func startKafka(ctx context.Context) (_ broker, err error) {
 	server, err := kafkatest.Run(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(server.Addr()), kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
+	client, err := admin.Connect(server.Addr())
 	if err != nil {
 		return nil, errors.Join(err, server.Close())
 	}
-	a := &apache{server, client, kadm.NewClient(client)}
-	forever, anyTime := "-1", "9223372036854775807"
-	made, err := a.admin.CreateTopic(ctx, partitions, 1, map[string]*string{"retention.ms": &forever, "message.timestamp.after.max.ms": &anyTime}, topic)
-	if err = errors.Join(err, made.Err); err != nil {
+	a := &apache{server, client}
+	if err := a.MakeTopic(ctx, admin.Topic{Name: topic, Partitions: partitions, Replicas: 1}); err != nil {
 		a.Close()
-		return nil, fmt.Errorf("make topic %s: %w", topic, err)
+		return nil, err
 	}
 	return a, nil
 }
 
 // Close ends the client and the server, whose folder goes with it.
 func (a *apache) Close() {
-	a.client.Close()
+	a.Client.Close()
 	_ = a.Broker.Close() // it was to end anyway
-}
-
-// Produce implements broker.
-func (a *apache) Produce(ctx context.Context, messages ...*wire.Message) error {
-	records := make([]*kgo.Record, len(messages))
-	for i, m := range messages {
-		records[i] = &kgo.Record{Topic: m.Topic, Partition: m.Partition, Key: m.Key, Value: m.Value, Timestamp: m.Time}
-		for _, h := range m.Headers {
-			records[i].Headers = append(records[i].Headers, kgo.RecordHeader{Key: h.Name, Value: h.Value})
-		}
-	}
-	if err := a.client.ProduceSync(ctx, records...).FirstErr(); err != nil {
-		return fmt.Errorf("produce: %w", err)
-	}
-	for i, r := range records {
-		messages[i].Offset = r.Offset
-	}
-	return nil
 }
 
 // Ends implements broker.
 func (a *apache) Ends(topic string) []int64 {
-	listed, err := a.admin.ListEndOffsets(context.Background(), topic)
+	listed, err := a.ListEndOffsets(context.Background(), topic)
 	if err != nil || listed.Error() != nil {
 		return nil
 	}
@@ -112,7 +91,7 @@ func (a *apache) Ends(topic string) []int64 {
 // Committed implements broker.
 func (a *apache) Committed(group, topic string) []int64 {
 	offsets := make([]int64, partitions)
-	fetched, err := a.admin.FetchOffsets(context.Background(), group)
+	fetched, err := a.FetchOffsets(context.Background(), group)
 	for p := range offsets {
 		offsets[p] = -1
 		if o, ok := fetched.Lookup(topic, int32(p)); err == nil && ok {
@@ -128,5 +107,5 @@ func (a *apache) Commit(ctx context.Context, group, topic string, offsets []int6
 	for p, offset := range offsets {
 		all.AddOffset(topic, int32(p), offset, -1)
 	}
-	return a.admin.CommitAllOffsets(ctx, group, all)
+	return a.CommitAllOffsets(ctx, group, all)
 }

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
-
 	"github.com/idemgen/idemgen/internal/kit/kafkatest"
 	"github.com/idemgen/idemgen/runtime/halt"
+	"github.com/idemgen/idemgen/scripts/internal/admin"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
@@ -82,7 +81,7 @@ func runBrokers(ctx context.Context, conf map[string]string) (brokers []*kafkate
 // one took records, which is killed then. The log is cut below the position of the service, and
 // grows past it before the service reads again.
 func uncleanElection(ctx context.Context, k *kit) (_ string, err error) {
-	brokers, end, err := runBrokers(ctx, map[string]string{"broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"})
+	brokers, end, err := runBrokers(ctx, map[string]string{"offsets.topic.replication.factor": "3", "broker.session.timeout.ms": "4000", "broker.heartbeat.interval.ms": "500"})
 	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return "", err
@@ -136,17 +135,9 @@ func (k *kit) replicate(ctx context.Context, topic string, partitions int, repli
 	if err := k.removeTopic(ctx, topic); err != nil {
 		return err
 	}
-	spec := kafka.TopicSpecification{Topic: topic, NumPartitions: partitions, Config: map[string]string{
-		"unclean.leader.election.enable": "true", "min.insync.replicas": "1", "retention.ms": "-1", "message.timestamp.after.max.ms": "9223372036854775807",
-	}}
-	for range partitions {
-		spec.ReplicaAssignment = append(spec.ReplicaAssignment, replicas)
-	}
-	return k.withAdmin(func(a *kafka.AdminClient) error {
-		made, err := a.CreateTopics(ctx, []kafka.TopicSpecification{spec})
-		if err == nil && made[0].Error.Code() != kafka.ErrNoError {
-			err = made[0].Error
-		}
-		return err
+	return k.admin(func(c *admin.Client) error {
+		return c.MakeTopic(ctx, admin.Topic{Name: topic, Partitions: partitions, On: replicas, Config: map[string]string{
+			"unclean.leader.election.enable": "true", "min.insync.replicas": "1",
+		}})
 	})
 }

@@ -82,7 +82,7 @@ func largeEvent(ctx context.Context, k *kit) (string, error) {
 		return "", err
 	}
 	b := book{kind: "enormous"}
-	if err := k.makeTopic(ctx, b.topic(), partitions, nil); err != nil {
+	if err := k.makeTopic(ctx, b.topic(), partitions); err != nil {
 		return "", err
 	}
 	events := b.next(20)
@@ -111,7 +111,7 @@ func connectKilled(ctx context.Context, k *kit) (string, error) {
 		return "", err
 	}
 	b := book{kind: "crashed"}
-	if err := k.makeTopic(ctx, b.topic(), partitions, nil); err != nil {
+	if err := k.makeTopic(ctx, b.topic(), partitions); err != nil {
 		return "", err
 	}
 	for i := range 60 {
@@ -157,7 +157,7 @@ func slotLost(ctx context.Context, k *kit) (string, error) {
 		return "", err
 	}
 	lost, later := book{kind: "lost"}, book{kind: "later"}
-	err = errors.Join(k.makeTopic(ctx, lost.topic(), partitions, nil), k.makeTopic(ctx, later.topic(), partitions, nil), lost.write(ctx, s.database, 10))
+	err = errors.Join(k.makeTopic(ctx, lost.topic(), partitions), k.makeTopic(ctx, later.topic(), partitions), lost.write(ctx, s.database, 10))
 	if err != nil {
 		return "", err
 	}
@@ -256,7 +256,7 @@ func (s *source) anew(ctx context.Context) error {
 // did makes a new slot without a word.
 func (s *source) keeps(ctx context.Context, k *kit) error {
 	b := book{kind: "kept"}
-	if err := errors.Join(k.makeTopic(ctx, b.topic(), partitions, nil), b.write(ctx, s.database, 10)); err != nil {
+	if err := errors.Join(k.makeTopic(ctx, b.topic(), partitions), b.write(ctx, s.database, 10)); err != nil {
 		return err
 	}
 	if _, err := b.arrived(ctx, k, 1); err != nil {

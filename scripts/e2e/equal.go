@@ -57,7 +57,7 @@ func equalRecords(ctx context.Context, k *kit) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, db.close()) }()
 	for _, kind := range []string{"equal-a", "equal.b_1"} {
-		if err := errors.Join(k.makeTopic(ctx, "outbox.event."+kind, partitions, nil), k.makeTopic(ctx, "relay."+kind, partitions, nil)); err != nil {
+		if err := errors.Join(k.makeTopic(ctx, "outbox.event."+kind, partitions), k.makeTopic(ctx, "relay."+kind, partitions)); err != nil {
 			return "", err
 		}
 	}

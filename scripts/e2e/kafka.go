@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/scripts/internal/admin"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
@@ -21,59 +24,40 @@ const patience = 90 * time.Second
 // answer.
 const quiet = "log_level"
 
-// withAdmin asks the broker as an administrator does.
-func (k *kit) withAdmin(do func(*kafka.AdminClient) error) error {
-	a, err := kafka.NewAdminClient(&kafka.ConfigMap{"bootstrap.servers": k.broker.Addr(), quiet: 0})
+// admin uses the broker as an operator and a producer do.
+func (k *kit) admin(do func(*admin.Client) error) error {
+	c, err := admin.Connect(k.broker.Addr())
 	if err != nil {
 		return err
 	}
-	defer a.Close()
-	return do(a)
+	defer c.Close()
+	return do(c)
 }
 
 // makeTopic makes a topic that keeps records of any age.
-func (k *kit) makeTopic(ctx context.Context, name string, partitions int, more map[string]string) error {
-	config := map[string]string{"retention.ms": "-1", "message.timestamp.after.max.ms": "9223372036854775807"}
-	for n, v := range more {
-		config[n] = v
-	}
-	return k.withAdmin(func(a *kafka.AdminClient) error {
-		made, err := a.CreateTopics(ctx, []kafka.TopicSpecification{{Topic: name, NumPartitions: partitions, ReplicationFactor: max(k.replicas, 1), Config: config}})
-		if err == nil && made[0].Error.Code() != kafka.ErrNoError {
-			err = made[0].Error
-		}
-		if err != nil {
-			return fmt.Errorf("make topic %s: %w", name, err)
-		}
-		return nil
+func (k *kit) makeTopic(ctx context.Context, name string, partitions int) error {
+	return k.admin(func(c *admin.Client) error {
+		return c.MakeTopic(ctx, admin.Topic{Name: name, Partitions: partitions, Replicas: max(k.replicas, 1)})
 	})
 }
 
 // removeTopic deletes a topic, if it is there, and waits until it is gone.
 func (k *kit) removeTopic(ctx context.Context, name string) error {
-	return k.withAdmin(func(a *kafka.AdminClient) error {
-		removed, err := a.DeleteTopics(ctx, []string{name})
-		if err != nil {
+	return k.admin(func(c *admin.Client) error {
+		if _, err := c.DeleteTopic(ctx, name); err != nil && !errors.Is(err, kerr.UnknownTopicOrPartition) {
 			return err
 		}
-		if code := removed[0].Error.Code(); code != kafka.ErrNoError && code != kafka.ErrUnknownTopicOrPart {
-			return removed[0].Error
-		}
 		return stage.Until(ctx, patience, func() (bool, error) {
-			metadata, err := a.GetMetadata(nil, true, 5000)
-			if err != nil {
-				return false, unlessLate(err)
-			}
-			_, there := metadata.Topics[name]
-			return !there, nil
+			topics, err := c.ListTopics(ctx)
+			return err == nil && !topics.Has(name), unlessLate(err)
 		})
 	})
 }
 
-// unlessLate returns nil for an error of a broker that does not answer in time, as on a machine
-// with other work, and else the error.
+// unlessLate returns nil for an error that usually ends by itself, as on a machine with other
+// work, and else the error.
 func unlessLate(err error) error {
-	if e, is := errors.AsType[kafka.Error](err); is && (e.Code() == kafka.ErrTimedOut || e.Code() == kafka.ErrRequestTimedOut) {
+	if kerr.IsRetriable(err) {
 		return nil
 	}
 	return err
@@ -81,12 +65,11 @@ func unlessLate(err error) error {
 
 // enlarge has a topic take records of up to 4 MiB.
 func (k *kit) enlarge(ctx context.Context, topic string) error {
-	return k.withAdmin(func(a *kafka.AdminClient) error {
-		set, err := a.IncrementalAlterConfigs(ctx, []kafka.ConfigResource{{Type: kafka.ResourceTopic, Name: topic, Config: []kafka.ConfigEntry{
-			{Name: "max.message.bytes", Value: "4194304", IncrementalOperation: kafka.AlterConfigOpTypeSet},
-		}}})
-		if err == nil && set[0].Error.Code() != kafka.ErrNoError {
-			err = set[0].Error
+	return k.admin(func(c *admin.Client) error {
+		size := "4194304"
+		set, err := c.AlterTopicConfigs(ctx, []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "max.message.bytes", Value: &size}}, topic)
+		if err == nil {
+			err = set[0].Err
 		}
 		return err
 	})
@@ -97,62 +80,27 @@ func (k *kit) fresh(ctx context.Context, topic, group string, partitions int) er
 	if err := k.removeTopic(ctx, topic); err != nil {
 		return err
 	}
-	err := k.withAdmin(func(a *kafka.AdminClient) error {
+	err := k.admin(func(c *admin.Client) error {
 		return stage.Until(ctx, patience, func() (bool, error) {
-			result, err := a.DeleteConsumerGroups(ctx, []string{group})
-			if err != nil {
+			switch _, err := c.DeleteGroup(ctx, group); {
+			case err == nil, errors.Is(err, kerr.GroupIDNotFound):
+				return true, nil
+			case errors.Is(err, kerr.NonEmptyGroup): // a member that was killed is missed after a while
+				return false, nil
+			default:
 				return false, unlessLate(err)
 			}
-			switch result.ConsumerGroupResults[0].Error.Code() {
-			case kafka.ErrNoError, kafka.ErrGroupIDNotFound:
-				return true, nil
-			case kafka.ErrNonEmptyGroup, kafka.ErrNotCoordinator, kafka.ErrCoordinatorNotAvailable, kafka.ErrCoordinatorLoadInProgress:
-				return false, nil // a member that was killed is missed after a while, and a broker begins
-			}
-			return false, unlessLate(result.ConsumerGroupResults[0].Error)
 		})
 	})
 	if err != nil {
 		return fmt.Errorf("remove group %s: %w", group, err)
 	}
-	return k.makeTopic(ctx, topic, partitions, nil)
+	return k.makeTopic(ctx, topic, partitions)
 }
 
 // produce sends messages to their partitions, and notes their offsets.
 func (k *kit) produce(ctx context.Context, messages ...*wire.Message) error {
-	p, err := kafka.NewProducer(&kafka.ConfigMap{"bootstrap.servers": k.broker.Addr(), "enable.idempotence": true, "linger.ms": 1, quiet: 0})
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	reports := make(chan kafka.Event, len(messages))
-	for _, m := range messages {
-		headers := make([]kafka.Header, len(m.Headers))
-		for i, h := range m.Headers {
-			headers[i] = kafka.Header{Key: h.Name, Value: h.Value}
-		}
-		err := p.Produce(&kafka.Message{
-			TopicPartition: kafka.TopicPartition{Topic: &m.Topic, Partition: m.Partition},
-			Key:            m.Key, Value: m.Value, Headers: headers, Timestamp: m.Time, Opaque: m,
-		}, reports)
-		if err != nil {
-			return err
-		}
-	}
-	for range messages {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case e := <-reports:
-			sent := e.(*kafka.Message)
-			if sent.TopicPartition.Error != nil {
-				return sent.TopicPartition.Error
-			}
-			m := sent.Opaque.(*wire.Message)
-			m.Partition, m.Offset = sent.TopicPartition.Partition, int64(sent.TopicPartition.Offset)
-		}
-	}
-	return nil
+	return k.admin(func(c *admin.Client) error { return c.Produce(ctx, messages...) })
 }
 
 // read reads a topic from its beginning to where it ends now, each partition in its order.

@@ -34,7 +34,7 @@ func measured(ctx context.Context, k *kit) (_ string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	if err := k.makeTopic(ctx, "outbox.event.measured-debezium", partitions, nil); err != nil {
+	if err := k.makeTopic(ctx, "outbox.event.measured-debezium", partitions); err != nil {
 		return "", err
 	}
 	_, stop, err := k.relay(ctx, d.db, nil, nil)

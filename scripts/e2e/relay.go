@@ -42,7 +42,7 @@ func (k *kit) openDesk(ctx context.Context, kind string) (*desk, error) {
 		return nil, err
 	}
 	d := &desk{book: book{kind: kind}, k: k, db: db}
-	if err := k.makeTopic(ctx, d.topic(), partitions, nil); err != nil {
+	if err := k.makeTopic(ctx, d.topic(), partitions); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -253,7 +253,7 @@ func relayLarge(ctx context.Context, k *kit) (_ string, err error) {
 	if _, err := others.arrived(ctx, k, 1); err != nil {
 		return "", fmt.Errorf("the other aggregates: %w", err)
 	}
-	if err := says(ctx, r, "1 aggregates are held back"); err != nil {
+	if err := says(ctx, r, "1 aggregate is held back"); err != nil {
 		return "", err
 	}
 	if err := k.enlarge(ctx, d.topic()); err != nil {

@@ -9,10 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kadm"
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/wire"
+	"github.com/idemgen/idemgen/scripts/internal/admin"
 	"github.com/idemgen/idemgen/scripts/internal/shop"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
@@ -95,7 +96,7 @@ func recreated(ctx context.Context, k *kit) (_ string, err error) {
 	if err := k.removeTopic(ctx, shop.Topic); err != nil {
 		return "", err
 	}
-	if err := k.makeTopic(ctx, shop.Topic, partitions, nil); err != nil {
+	if err := k.makeTopic(ctx, shop.Topic, partitions); err != nil {
 		return "", err
 	}
 	hidden := s.events(200)
@@ -144,10 +145,11 @@ func overtaken(ctx context.Context, k *kit) (_ string, err error) {
 		}
 	}
 	low := of[len(of)-5].Offset
-	topic := shop.Topic
-	err = k.withAdmin(func(a *kafka.AdminClient) error {
-		_, err := a.DeleteRecords(ctx, []kafka.TopicPartition{{Topic: &topic, Partition: victim, Offset: kafka.Offset(low)}})
-		return err
+	var below kadm.Offsets
+	below.AddOffset(shop.Topic, victim, low, -1)
+	err = k.admin(func(c *admin.Client) error {
+		deleted, err := c.DeleteRecords(ctx, below)
+		return errors.Join(err, deleted.Error())
 	})
 	if err != nil {
 		return "", err
@@ -173,12 +175,9 @@ func grown(ctx context.Context, k *kit) (_ string, err error) {
 	if err := s.stopAll(); err != nil {
 		return "", err
 	}
-	err = k.withAdmin(func(a *kafka.AdminClient) error {
-		made, err := a.CreatePartitions(ctx, []kafka.PartitionsSpecification{{Topic: shop.Topic, IncreaseTo: partitions + 2}})
-		if err == nil && made[0].Error.Code() != kafka.ErrNoError {
-			err = made[0].Error
-		}
-		return err
+	err = k.admin(func(c *admin.Client) error {
+		made, err := c.UpdatePartitions(ctx, partitions+2, shop.Topic)
+		return errors.Join(err, made.Error())
 	})
 	if err != nil {
 		return "", err

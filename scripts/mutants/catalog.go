@@ -15,7 +15,7 @@ var catalogBugs = []mutant{
 		in("./internal/pgtable", "plantedSQL").Text(`AND t.typowner OPERATOR(pg_catalog.<>) x.owner`, `AND false`),
 		catalogs, "TestPlantedForOtherTypes"},
 	{"a relay does not look for planted objects",
-		in(outboxes, "Relay.connect").Replace(`planted != nil`, `false`),
+		in(outboxes, "runner.connect").Replace(`planted != nil`, `false`),
 		"./runtime/outbox", "TestRelayLooksForPlantedObjects"},
 	{"a relay that runs calls a planted function",
 		in(outboxes, "readSQL").Text(`pg_catalog.unnest($2::text[])`, `unnest($2::text[])`),

@@ -64,7 +64,7 @@ var deadTopicBugs = []mutant{
 		in(outboxes, "letter").Never(`n == 0 || _`),
 		outboxes, "TestDamagedDeadLetterIsHeldBack"},
 	{"dead topic: what cannot be deleted is sent",
-		in(outboxes, "Relay.elected").Replace(`proofSQL`, `"SELECT"`),
+		in(outboxes, "runner.elected").Replace(`proofSQL`, `"SELECT"`),
 		outboxes, "TestRelayThatMayNotDeleteSendsNothing"},
 	{"dead topic: the migration takes the table from Debezium",
 		in(outboxes, "DeadLetterMigration").Replace(`deadLettersSQL`, `"DROP TRIGGER IF EXISTS idem_outbox_empty ON idem_outbox;" + deadLettersSQL`),

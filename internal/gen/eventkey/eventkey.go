@@ -65,7 +65,7 @@ func Of(s *model.Service, topic, event string, values []Value) ([]record.EventKe
 	}
 	switch {
 	case have == nil:
-		return nil, unknown("event", event, "topic "+t.Name, eventNames(t))
+		return nil, syntax.Unknown("topic "+t.Name, "event", event, eventNames(t))
 	case keys == nil:
 		return nil, fmt.Errorf("no event has a key of %s: %s", names(values), strings.Join(have, "; "))
 	}
@@ -102,7 +102,7 @@ func For(s *model.Service, event string) (*Maker, error) {
 			return m, nil
 		}
 	}
-	return nil, unknown("event", event, s.Source, all)
+	return nil, syntax.Unknown(s.Source, "event", event, all)
 }
 
 // Key makes the key of the texts of the parts, in their order.
@@ -123,15 +123,7 @@ func find(s *model.Service, topic string) (*model.Topic, error) {
 		}
 		all = append(all, t.Name)
 	}
-	return nil, unknown("topic", topic, s.Source, all)
-}
-
-// unknown says that there is no such name, and which ones there are.
-func unknown(what, name, of string, all []string) error {
-	if near := syntax.Closest(name, all); near != "" {
-		return fmt.Errorf("%s has no %s %q; did you mean %q?", of, what, name, near)
-	}
-	return fmt.Errorf("%s has no %s %q; it has %s", of, what, name, strings.Join(all, ", "))
+	return nil, syntax.Unknown(s.Source, "topic", topic, all)
 }
 
 func eventNames(t *model.Topic) (all []string) {

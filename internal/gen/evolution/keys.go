@@ -40,8 +40,8 @@ type edit struct {
 
 // edits compares two values key by key: those of now in their order, then those that are gone.
 func edits(path []string, old, now *syntax.Node) (all []edit) {
-	if len(path) == 1 && path[0] == "tables" { // each of its tables is new or gone
-		old, now = cmp.Or(old, noTables), cmp.Or(now, noTables)
+	if ofEntries(path) { // each of them is new or gone
+		old, now = cmp.Or(old, noEntries), cmp.Or(now, noEntries)
 	}
 	if old == nil || now == nil || old.Kind != syntax.MapNode || now.Kind != syntax.MapNode {
 		if !equal(old, now) {
@@ -60,7 +60,19 @@ func edits(path []string, old, now *syntax.Node) (all []edit) {
 	return all
 }
 
-var noTables = &syntax.Node{Kind: syntax.MapNode}
+// ofEntries reports whether a key is a map with names of the user's choice that a spec need not
+// have.
+func ofEntries(path []string) bool {
+	switch len(path) {
+	case 1:
+		return path[0] == "tables" || path[0] == "types"
+	case 3:
+		return path[2] == "fields" // of a topic or a type
+	}
+	return false
+}
+
+var noEntries = &syntax.Node{Kind: syntax.MapNode}
 
 func equal(a, b *syntax.Node) bool {
 	if a == nil || b == nil || a.Kind != b.Kind || a.Text != b.Text || len(a.Items) != len(b.Items) || len(a.Pairs) != len(b.Pairs) {

@@ -1,5 +1,6 @@
-// Package explain describes, in sentences, what a spec guarantees for each event: its identity,
-// which duplicates are recognized, its order, and what happens to records that cannot be applied.
+// Package explain describes, in sentences, which rows each event of a spec writes and what is
+// guaranteed for it: its identity, which duplicates are recognized, its order, and what happens to
+// records that cannot be applied.
 // It derives every sentence from the model. docs/tables.md has the rules. It must not import any
 // package of this module but model.
 package explain
@@ -22,6 +23,7 @@ type Topic struct {
 // Event describes an event. A field is "" if there is nothing to say.
 type Event struct {
 	Event      string `json:"event"`
+	Writes     string `json:"writes"`             // tables, with the verbs and the columns that find a row
 	Identity   string `json:"identity"`           // what makes two records one event
 	Duplicates string `json:"duplicates"`         // which duplicates are recognized, and for how long
 	Conflict   string `json:"conflict,omitempty"` // a known key with different content
@@ -35,7 +37,7 @@ type Event struct {
 
 // Sentences returns what there is to say, in order.
 func (e *Event) Sentences() []string {
-	all := []string{e.Identity, e.Duplicates, e.Conflict, e.Order, e.Stale, e.Broken, e.Failing, e.Effect, e.Faster}
+	all := []string{e.Writes, e.Identity, e.Duplicates, e.Conflict, e.Order, e.Stale, e.Broken, e.Failing, e.Effect, e.Faster}
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }
 
@@ -53,9 +55,49 @@ func Service(s *model.Service) (topics []Topic) {
 
 func event(e *model.Event) Event {
 	return Event{
-		Event: e.Name, Identity: Identity(e), Duplicates: duplicates(e), Conflict: conflict(e), Order: order(e), Stale: stale(e),
-		Broken: broken(e), Failing: failing(e), Effect: effect(e), Faster: faster(e),
+		Event: e.Name, Writes: writes(e), Identity: Identity(e), Duplicates: duplicates(e), Conflict: conflict(e), Order: order(e),
+		Stale: stale(e), Broken: broken(e), Failing: failing(e), Effect: effect(e), Faster: faster(e),
 	}
+}
+
+func writes(e *model.Event) string {
+	switch {
+	case len(e.Steps) == 0 && e.Handle:
+		return "Only its handler writes rows."
+	case len(e.Steps) == 0:
+		return "It writes no rows."
+	}
+	var all []string
+	for _, s := range e.Steps {
+		all = append(all, s.Table.Name+" ("+rows(s)+")")
+	}
+	text := "It writes " + and(all)
+	if e.Handle {
+		text += "; then its handler is called"
+	}
+	return text + "."
+}
+
+// rows says what a step does to which rows of its table.
+func rows(s *model.Step) string {
+	text := s.Verb
+	if key := s.FoundBy(); len(key) > 0 {
+		text += " by " + strings.Join(model.ColumnNames(key), ", ")
+	}
+	if s.Many {
+		text += "; any number of rows"
+	}
+	if s.Each != nil {
+		text += "; for each of " + s.Each.Name
+	}
+	if len(s.Cascades) > 0 {
+		var changed []string
+		for _, t := range s.Cascades {
+			changed = append(changed, t.Name)
+		}
+		text += "; foreign keys also change " + and(changed)
+	}
+	return text
 }
 
 // Identity says what makes two records one event.

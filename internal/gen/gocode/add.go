@@ -31,7 +31,7 @@ func (p *pkg) eventDecl(f *file, e *model.Event) {
 	}
 	typ := wire("Event").Add(text("[%s, *%s]", e.GoName, decoderType(e.Topic)))
 	doc := fmt.Sprintf("%s defines how %s is decoded, and which records are duplicates. It is read-only.", eventVar(e), e.GoName)
-	f.decl(doc, text("var %s =", eventVar(e)).Add(composite(typ, elems)))
+	f.variable(doc, eventVar(e), composite(typ, elems))
 	if e.OwnFailure {
 		policyDecl(f, e)
 	}

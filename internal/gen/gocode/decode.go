@@ -10,7 +10,7 @@ import (
 // if it is a document.
 func decoderOf(f *file, t *model.Topic) {
 	doc := fmt.Sprintf("%s decodes the records of topic %q.", decoderType(t), t.Name)
-	f.decl(doc, text("type %s =", decoderType(t)).Add(strictjson("Scanner")))
+	f.alias(doc, decoderType(t), strictjson("Scanner"))
 	for _, p := range packings(t) {
 		p.declare(f)
 	}

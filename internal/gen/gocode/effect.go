@@ -42,7 +42,7 @@ func termsDecl(f *file, e *model.Event) {
 		terms = append(terms, text("Interrupts: true"))
 	}
 	doc := fmt.Sprintf("%s holds the terms of the effect of %s. It is read-only.", termsVar(e), e.GoName)
-	f.decl(doc, text("var %s =", termsVar(e)).Add(composite(wire("EffectTerms"), terms)))
+	f.variable(doc, termsVar(e), composite(wire("EffectTerms"), terms))
 }
 
 // resultField is where the result of an event's effect is, for its steps.

@@ -54,11 +54,11 @@ func (p packing) declare(f *file) {
 	m := p.Messages
 	switch {
 	case m == nil && p.Encoding == "confluent_json" && p.ofKeys():
-		f.decl(doc, text("type %s =", p.encodingType()).Add(qual(framedJSONPath, "KeyEncoding")))
+		f.alias(doc, p.encodingType(), qual(framedJSONPath, "KeyEncoding"))
 	case m == nil && p.Encoding == "confluent_json":
-		f.decl(doc, text("type %s =", p.encodingType()).Add(qual(framedJSONPath, "Encoding")))
+		f.alias(doc, p.encodingType(), qual(framedJSONPath, "Encoding"))
 	case m == nil:
-		f.decl(doc, text("type %s =", p.encodingType()).Add(strictjson("Quoted")))
+		f.alias(doc, p.encodingType(), strictjson("Quoted"))
 	case m.Avro:
 		p.declareAvro(f, doc)
 	default:
@@ -71,20 +71,20 @@ const behindPrefix = "the prefix that serializers of Confluent's registry write"
 
 func (p packing) declareProtobuf(f *file, doc string) {
 	m := p.Messages
-	f.decl(doc, text("type %s =", p.encodingType()).Add(qual(protobufPath, "Encoding")))
+	f.alias(doc, p.encodingType(), qual(protobufPath, "Encoding"))
 	framed := ""
 	if m.Framed {
 		framed = ", after " + behindPrefix
 	}
 	is := qual(protobufPath, "New").Call(text(p.schemaConst()), lit(m.Name), lit(m.Framed))
-	f.decl(fmt.Sprintf("%s is %s of %s%s.", p.messageVar(), m.Name, path.Base(m.File), framed), text("var %s =", p.messageVar()).Add(p.made(is)))
+	f.variable(fmt.Sprintf("%s is %s of %s%s.", p.messageVar(), m.Name, path.Base(m.File), framed), p.messageVar(), p.made(is))
 	f.decl(fmt.Sprintf("%s is %s with its imports: a FileDescriptorSet in base64.", p.schemaConst(), path.Base(m.File)),
 		text("const %s = \"\"%s", p.schemaConst(), lines(base64.StdEncoding.EncodeToString(m.Schema))))
 }
 
 func (p packing) declareAvro(f *file, doc string) {
 	m := p.Messages
-	f.decl(doc, text("type %s =", p.encodingType()).Add(qual(avroPath, "Encoding")))
+	f.alias(doc, p.encodingType(), qual(avroPath, "Encoding"))
 	says, construct := path.Base(m.File), "New"
 	if m.Name != "" {
 		says = m.Name + " of " + says
@@ -93,7 +93,7 @@ func (p packing) declareAvro(f *file, doc string) {
 		says, construct = fmt.Sprintf("%s, for %s after %s", says, p.what, behindPrefix), "NewFramed"
 	}
 	is := qual(avroPath, construct).Call(text(p.schemaConst()), lit(m.Name))
-	f.decl(fmt.Sprintf("%s is %s.", p.messageVar(), says), text("var %s =", p.messageVar()).Add(p.made(is)))
+	f.variable(fmt.Sprintf("%s is %s.", p.messageVar(), says), p.messageVar(), p.made(is))
 	schema := "`" + string(m.Schema) + "`"
 	if strings.ContainsRune(string(m.Schema), '`') || strings.ContainsFunc(string(m.Schema), visible.Hidden) {
 		schema = strconv.Quote(string(m.Schema))

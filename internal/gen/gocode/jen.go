@@ -94,6 +94,14 @@ func (f *file) interfaceType(doc, name string, body func(g *group)) {
 	f.decl(doc, jen.Type().Id(name).InterfaceFunc(body))
 }
 
+func (f *file) variable(doc, name string, value code) {
+	f.decl(doc, jen.Var().Id(name).Op("=").Add(value))
+}
+
+func (f *file) alias(doc, name string, of code) {
+	f.decl(doc, jen.Type().Id(name).Op("=").Add(of))
+}
+
 // parens adds a declaration of several names, such as const ( ... ).
 func (f *file) parens(doc, keyword string, body func(g *group)) {
 	f.decl(doc, jen.Op(keyword).CustomFunc(jen.Options{Open: "(\n", Close: "\n)", Separator: "\n"}, body))

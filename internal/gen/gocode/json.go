@@ -199,15 +199,17 @@ func (d *decoder) value(g *group, n *node, read func(*group, *model.Field)) {
 }
 
 func (d *decoder) members(g *group, n *node, read func(*group, *model.Field)) {
-	g.For(call("s.Object"), call("s.Member"), text("")).Block(text("switch s.Name()").BlockFunc(func(g *group) {
-		for _, c := range n.children {
-			g.Case(lit(c.name)).BlockFunc(func(g *group) {
-				g.Add(text("s.Once(&seen.%s)", c.seen))
-				d.value(g, c, read)
-			})
-		}
-		g.Default().Block(call("s.Skip"))
-	}))
+	g.For(call("s.Object"), call("s.Member"), text("")).BlockFunc(func(g *group) {
+		g.Switch(call("s.Name")).BlockFunc(func(g *group) {
+			for _, c := range n.children {
+				g.Case(lit(c.name)).BlockFunc(func(g *group) {
+					g.Add(text("s.Once(&seen.%s)", c.seen))
+					d.value(g, c, read)
+				})
+			}
+			g.Default().Block(call("s.Skip"))
+		})
+	})
 }
 
 // read writes the statements that read a value of type t into dst.

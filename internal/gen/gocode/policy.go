@@ -14,7 +14,7 @@ func policyDecl(f *file, e *model.Event) {
 	if e.OnFailure == e.Topic.OnFailure {
 		doc = fmt.Sprintf("%s is on_failure of %s, equal to that of the topic. It is read-only.", policyVar(e), e.GoName)
 	}
-	f.decl(doc, text("var %s =", policyVar(e)).Add(failurePolicy(e.OnFailure, e.Topic.OnFailure.Keep)))
+	f.variable(doc, policyVar(e), failurePolicy(e.OnFailure, e.Topic.OnFailure.Keep))
 }
 
 // failurePolicy is on_failure of a topic or an event. Where the topic keeps its dead letters for

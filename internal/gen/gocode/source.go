@@ -36,7 +36,7 @@ func recordKey(g *group, e *model.Event) {
 		part = func(p *model.KeyPart) code { return binaryScalar("s.RecordKey(m)", p.Type.Kind) }
 	}
 	if e.Topic.RecordKey.JSON {
-		g.Add(text("var k %s", keyType(e.Topic)))
+		g.Var().Id("k").Id(keyType(e.Topic))
 		g.Add(text("k.%s(s, m)", keyMethod(e)))
 		part = func(p *model.KeyPart) code { return text("k." + p.GoName) }
 	}

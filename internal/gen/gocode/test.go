@@ -22,7 +22,7 @@ func (p *pkg) testFile(tests Tests) *file {
 	if !p.handles() {
 		return f
 	}
-	f.decl("stubHandler accepts every event and does nothing: the tables hold only what the spec writes.", text("type stubHandler struct{}"))
+	f.structType("stubHandler accepts every event and does nothing: the tables hold only what the spec writes.", "stubHandler", func(*group) {})
 	for _, t := range p.service.Topics {
 		for _, e := range t.Events {
 			if e.Handle {

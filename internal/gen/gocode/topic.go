@@ -269,7 +269,7 @@ func typeText(g *group, t *model.Topic, i int, name string) {
 }
 
 func switchType(g *group, t *model.Topic, on string) {
-	g.Add(text("switch " + on).BlockFunc(func(g *group) {
+	g.Switch(text(on)).BlockFunc(func(g *group) {
 		for _, e := range t.Events {
 			if len(e.Types) > 0 {
 				g.Case(literals(e.Types)...).Block(text("return p.add%s(b, m)", e.GoName))
@@ -278,7 +278,7 @@ func switchType(g *group, t *model.Topic, on string) {
 		if len(t.Ignore) > 0 {
 			g.Case(literals(t.Ignore)...).Block(text("b.Ignore()"), text("return nil"))
 		}
-	}))
+	})
 }
 
 // atPath calls a method of the decoder that reads a text in the payload.

@@ -136,7 +136,7 @@ func (p *pkg) enum(f *file, t *model.Type) {
 	for _, v := range t.Enum {
 		listed = append(listed, text(v.GoName))
 	}
-	f.decl("", text("var %s =", valuesVar(t)).Add(composite(slice(text(t.GoName)), listed)))
+	f.variable("", valuesVar(t), composite(slice(text(t.GoName)), listed))
 }
 
 // object writes a struct with its decoder and, where it is stored or compared as JSON, its

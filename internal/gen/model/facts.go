@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Facts are what a step does to rows, whatever its verb is called: the spec's meaning for the
 // stages that need no more of it. Package resolve computes them once. Package oracle must not
 // read them: it says by itself what a verb does, so that it can find them wrong.
@@ -46,15 +48,19 @@ func (f *Facts) OnlyChanges() bool { return f.Changes && !f.Makes && !f.Removes 
 
 // Skips reports whether the step may be skipped without an error.
 func (s *Step) Skips() bool {
-	keyed := func() bool { // else the database makes a key that no other row has
-		for _, c := range s.By {
-			if !s.sets(c) {
-				return false
-			}
-		}
-		return true
+	return s.If.Newer != nil || s.If.Missing == "skip" && !s.Removes || s.If.Exists == "skip" && len(s.FoundBy()) > 0
+}
+
+// FoundBy returns the columns by which the step finds a row. There are none if the database makes
+// a key that no other row has.
+func (s *Step) FoundBy() (columns []*Column) {
+	for _, a := range s.Where {
+		columns = append(columns, a.Column)
 	}
-	return s.If.Newer != nil || s.If.Missing == "skip" && !s.Removes || s.If.Exists == "skip" && keyed()
+	if len(s.Where) > 0 || slices.ContainsFunc(s.By, func(c *Column) bool { return !s.sets(c) }) {
+		return columns
+	}
+	return s.By
 }
 
 // Names are the values that say which rows the step means: those of Where, or of the row that

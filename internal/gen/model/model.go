@@ -136,6 +136,15 @@ func (d *Dispatch) TypeInPayload() bool {
 	return slices.ContainsFunc(d.EventType, func(by Discriminator) bool { return by.Header == "" })
 }
 
+// AllTypes are the types that the topic has: those of its events, and those that it ignores.
+func (t *Topic) AllTypes() []string {
+	all := slices.Clone(t.Ignore)
+	for _, e := range t.Events {
+		all = append(all, e.Types...)
+	}
+	return all
+}
+
 // TypeTexts are texts that make the type: they are in EventType's order, and the last ones may
 // not be there.
 func (d *Dispatch) TypeTexts(typ string) []string {

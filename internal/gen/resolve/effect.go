@@ -111,6 +111,6 @@ func resultValue(report *syntax.Diagnostics, st *draft.Step, v syntax.Value) dra
 		}
 		names = append(names, "result."+m.Name)
 	}
-	report.Add(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(effect.Result.Name), wording.Quote(v.Name)), wording.Choices(text, "fields", names))
+	report.Add(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(effect.Result.Name), wording.Quote(v.Name)), syntax.Choices(text, "fields", names))
 	return draft.Value{}
 }

@@ -70,7 +70,7 @@ func (r *topicReader) failMissing(t *draft.Topic) {
 func (r *topicReader) failAtKey(at syntax.Text, message string, fit []string) {
 	hint := notAField(at.Value)
 	if hint == "" {
-		hint = wording.Choices(at.Value, "fields", fit)
+		hint = syntax.Choices(at.Value, "fields", fit)
 	}
 	switch {
 	case hint == "":

@@ -70,5 +70,5 @@ func fieldOrConstant(e *draft.Event, text string) string {
 
 // fieldOnly suggests the field that is near, or lists the fields.
 func fieldOnly(e *draft.Event, text string) string {
-	return wording.Choices(text, "fields", e.Scope.Texts())
+	return syntax.Choices(text, "fields", e.Scope.Texts())
 }

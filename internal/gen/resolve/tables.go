@@ -144,7 +144,7 @@ func lookupColumn(report *syntax.Diagnostics, t *draft.Table, name syntax.Text) 
 	c := t.Column(name.Value)
 	if c == nil && !t.Broken {
 		report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Spec.Name.Value), wording.Quote(name.Value)),
-			wording.Choices(name.Value, "columns", t.ColumnNames()))
+			syntax.Choices(name.Value, "columns", t.ColumnNames()))
 	}
 	return c
 }

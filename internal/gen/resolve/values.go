@@ -91,7 +91,7 @@ func memberValue(report *syntax.Diagnostics, st *draft.Step, v syntax.Value) dra
 		}
 		names = append(names, "each."+m.Name)
 	}
-	report.Add(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(typeword.Text(*st.Elem)), wording.Quote(v.Name)), wording.Choices(text, "fields", names))
+	report.Add(v.Pos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(typeword.Text(*st.Elem)), wording.Quote(v.Name)), syntax.Choices(text, "fields", names))
 	return draft.Value{}
 }
 

@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -38,6 +40,27 @@ func DidYouMean(text string, words []string) string {
 		return `did you mean "` + w + `"?`
 	}
 	return ""
+}
+
+// Choices returns the hint for a name that is not known: the one that was probably meant, or those
+// that there are, unless they are many.
+func Choices(text, what string, names []string) string {
+	if near := DidYouMean(text, names); near != "" || len(names) == 0 || len(names) > maxChoices {
+		return near
+	}
+	return what + " here: " + strings.Join(slices.Sorted(slices.Values(names)), ", ")
+}
+
+const maxChoices = 12
+
+// Unknown returns the error for a name that is not among names, with the hint of [Choices]. in is
+// what has the names, and what is one of them.
+func Unknown(in, what, name string, names []string) error {
+	text := fmt.Sprintf("%s has no %s %q", in, what, name)
+	if hint := Choices(name, what+"s", names); hint != "" {
+		text += "; " + hint
+	}
+	return errors.New(text)
 }
 
 // meant is the word of a set that a text most likely was meant to be, or "".

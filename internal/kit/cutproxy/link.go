@@ -71,6 +71,8 @@ func (l *link) deliver(to net.Conn, chunk []byte, v verdict, silent bool) error 
 		chunk[v.pass] ^= 1
 	case Hang:
 		return nil
+	case Last:
+		return errors.Join(write(chunk[v.pass:]), errReset)
 	}
 	return write(chunk[v.pass:])
 }

@@ -134,6 +134,19 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// What has come with the match arrives whole, and nothing afterwards.
+func TestLast(t *testing.T) {
+	p, c := echo(t)
+	fired := p.Once(Rule{Direction: Down, Match: []byte("bad"), Do: Last})
+	if got, err := say(c, "x bad y"); got != "x bad y" || err != nil {
+		t.Errorf("got %q, %v", got, err)
+	}
+	<-fired
+	if got, err := say(c, "more"); got != "" || err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("later: got %q, %v", got, err)
+	}
+}
+
 // What is held arrives when it is released, in order; a turned bit is the only difference.
 func TestHoldAndFlip(t *testing.T) {
 	p, c := echo(t)

@@ -3,7 +3,7 @@ package cutproxy
 import "bytes"
 
 // Rule is one fault at one moment of a connection. Bytes that pass before that moment arrive;
-// those of Match and all after it do not.
+// those of Match and all after it do not, unless Do says otherwise.
 type Rule struct {
 	Direction Direction // where the fault happens
 	// Armed are bytes that must have passed the other way, on the same connection, since
@@ -26,6 +26,7 @@ const (
 	Hang                // the connection stays open and the direction swallows what follows
 	Hold                // nothing passes in this direction, the sender waits in the end, until Release
 	Flip                // the lowest bit of the first byte is turned; all else arrives
+	Last                // what has come so far arrives, also Match and what follows it; then both ends are reset
 )
 
 // Executes are the bytes with which a client has a PostgreSQL server execute a prepared

@@ -88,6 +88,6 @@ func (r *reader) topic(name syntax.Text) *model.Topic {
 		}
 		names = append(names, t.Kafka...)
 	}
-	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), wording.Choices(name.Value, "topics", names))
+	r.report.Add(name.Pos, "E151", "unknown topic "+wording.Quote(name.Value), syntax.Choices(name.Value, "topics", names))
 	return nil
 }

@@ -165,7 +165,7 @@ func (r *reader) unknownMember(p syntax.Pair, f *form) {
 		names = slices.Collect(maps.Keys(f.is.Members))
 	}
 	slices.Sort(names)
-	r.report.Add(p.KeyPos, "E207", says, wording.Choices(p.Key, "members", names))
+	r.report.Add(p.KeyPos, "E207", says, syntax.Choices(p.Key, "members", names))
 }
 
 // scalar writes a text by the type of its field: what is a text in JSON is one, also if it looks

@@ -141,6 +141,10 @@ func (r *reader) refused(n int, t *model.Topic, e *syntax.CaseEvent, found oracl
 			r.hide(t, e)
 		}
 	}()
+	otherwise := "fix the event, or"
+	if near := syntax.DidYouMean(found.Type, t.AllTypes()); near != "" {
+		otherwise = near + " If not,"
+	}
 	why := found.Class + ": " + strings.TrimPrefix(found.Path+": "+found.Detail, ": ")
 	switch {
 	case found.Class == oracle.ClassEffect && e.Result != nil:
@@ -148,6 +152,6 @@ func (r *reader) refused(n int, t *model.Topic, e *syntax.CaseEvent, found oracl
 	case found.Kind == oracle.Stop:
 		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would halt its partition: %s", n, why), "a case cannot contain it: nothing is applied after it")
 	case found.Kind == oracle.DeadLetter && !slices.ContainsFunc(r.spec.DeadLetters, func(c syntax.ClassCount) bool { return c.Class == found.Class }):
-		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("fix the event, or expect it: then: {dead_letters: {%s: 1}}", found.Class))
+		r.report.Add(place(t, e, found), "E153", fmt.Sprintf("event %d would become a dead letter: %s", n, why), fmt.Sprintf("%s expect it: then: {dead_letters: {%s: 1}}", otherwise, found.Class))
 	}
 }

@@ -77,7 +77,7 @@ func (r *reader) result(event *model.Event, n *syntax.Node) []byte {
 	}
 	for _, p := range n.Pairs {
 		if !slices.Contains(names, p.Key) {
-			r.report.Add(p.KeyPos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(t.Name), wording.Quote(p.Key)), wording.Choices(p.Key, "fields", names))
+			r.report.Add(p.KeyPos, "E207", fmt.Sprintf("type %s has no field %s", wording.Quote(t.Name), wording.Quote(p.Key)), syntax.Choices(p.Key, "fields", names))
 			return nil
 		}
 	}
@@ -164,6 +164,6 @@ func (r *reader) called(name syntax.Text) *model.Event {
 			}
 		}
 	}
-	r.report.Add(name.Pos, "E156", "unknown event "+wording.Quote(name.Value), wording.Choices(name.Value, "events with an effect", names))
+	r.report.Add(name.Pos, "E156", "unknown event "+wording.Quote(name.Value), syntax.Choices(name.Value, "events with an effect", names))
 	return nil
 }

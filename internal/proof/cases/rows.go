@@ -168,7 +168,7 @@ func (r *reader) column(t *model.Table, name syntax.Text) *model.Column {
 			return c
 		}
 	}
-	r.report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Name), wording.Quote(name.Value)), wording.Choices(name.Value, "columns", model.ColumnNames(t.Columns)))
+	r.report.Add(name.Pos, "E206", fmt.Sprintf("table %s has no column %s", wording.Quote(t.Name), wording.Quote(name.Value)), syntax.Choices(name.Value, "columns", model.ColumnNames(t.Columns)))
 	return nil
 }
 

@@ -18,6 +18,10 @@ type ExampleError struct {
 	Event  string // name of the event; empty if none was found
 	Path   string // see Outcome
 	Reason string
+	// Unknown is the topic that the spec does not have, or the type that the topic does not have,
+	// and Known are those that there are.
+	Unknown string
+	Known   []string
 }
 
 func (e ExampleError) Error() string {
@@ -74,7 +78,11 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	}
 	t := in.topic(r.Topic)
 	if t == nil {
-		return &ExampleError{Reason: "the spec has no topic " + strconv.Quote(r.Topic)}
+		e := &ExampleError{Reason: "the spec has no topic " + strconv.Quote(r.Topic), Unknown: r.Topic}
+		for _, t := range in.service.Topics {
+			e.Known = append(e.Known, t.Kafka...)
+		}
+		return e
 	}
 	if k := t.RecordKey; k != nil && k.Encoding == "binary" && r.Key != nil {
 		r.Key = asBinary(k.Parts[0].Type.Kind, r.Key)
@@ -87,7 +95,7 @@ func (in *Interpreter) checkExample(raw json.RawMessage) *ExampleError {
 	case out.Kind == Applied || out.Kind == Ignored || out.Class == ClassFit:
 		return nil
 	case def == nil:
-		return &ExampleError{Event: r.Topic, Path: out.Path, Reason: out.Detail}
+		return &ExampleError{Event: r.Topic, Path: out.Path, Reason: out.Detail, Unknown: out.Type, Known: t.AllTypes()}
 	}
 	return &ExampleError{Event: def.Name, Path: out.Path, Reason: out.Detail}
 }

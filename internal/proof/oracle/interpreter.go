@@ -143,7 +143,7 @@ func (in *Interpreter) tooLarge(r *Record) bool {
 // refuse turns a fault into a dead letter, or into a stop where the topic says give_up: stop. def
 // is the record's event, if that is known.
 func refuse(f *fault, t *model.Topic, def *model.Event) Outcome {
-	out := Outcome{Kind: DeadLetter, Class: f.class, Path: f.path, Detail: f.detail, Refused: f.class == ClassDatabase}
+	out := Outcome{Kind: DeadLetter, Class: f.class, Path: f.path, Detail: f.detail, Type: f.unknown, Refused: f.class == ClassDatabase}
 	if f.class == ClassConflict {
 		out.Kind = Conflict
 	}
@@ -240,5 +240,9 @@ func (in *Interpreter) dispatch(t *model.Topic, r *Record, p *payload) (*model.E
 	if f != nil || slices.Contains(t.Ignore, text) {
 		return nil, f
 	}
-	return event(func(e *model.Event) bool { return slices.Contains(e.Types, text) }, t.SkipUnknown, ClassUnknown, "no event has this type")
+	def, f := event(func(e *model.Event) bool { return slices.Contains(e.Types, text) }, t.SkipUnknown, ClassUnknown, "no event has this type")
+	if f != nil {
+		f.unknown = text
+	}
+	return def, f
 }

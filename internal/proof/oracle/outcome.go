@@ -62,6 +62,7 @@ type Outcome struct {
 	Class   string // of a dead letter, conflict or stop; else empty
 	Path    string
 	Detail  string // why, for people; not stable and without payload data
+	Type    string // of ClassUnknown: the type that no event has
 	Refused bool   // the database would refuse it, so a batch that holds it is split
 	Event   string // Go name of the event; empty if the record has none
 	Key     string // printable identity of the idempotency key; empty for offset keys
@@ -83,10 +84,11 @@ func (o Outcome) DeadLetter() string {
 
 // fault is why a record does not take effect.
 type fault struct {
-	class  string
-	path   string
-	detail string
-	at     int // position in the record by which the first fault is found; see place
+	class   string
+	path    string
+	detail  string
+	unknown string // the type that no event has
+	at      int    // position in the record by which the first fault is found; see place
 }
 
 func (f *fault) Error() string {

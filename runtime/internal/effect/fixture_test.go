@@ -24,7 +24,7 @@ type fakeStore struct {
 	hang     chan struct{}         // every question waits for it, or for the end of its context
 	losses   atomic.Int32          // so many answers to Acquire are lost
 	drawn    int64                 // of a store that stands for Postgres
-	recorded func()                // hears of Record before it is done
+	recorded func([]lease.End)     // gets what Record is given, before it is done
 	extended func()                // hears of Extend
 	lost     func(of string) bool  // says whose leases are lost when they are to be extended
 	refused  func(of string) error // has Record of some answer with an error
@@ -98,7 +98,7 @@ func (s *fakeStore) Extend(ctx context.Context, consumer string, held []lease.Ho
 func (s *fakeStore) Record(ctx context.Context, consumer string, ends []lease.End) ([]bool, error) {
 	consumer = strings.TrimPrefix(consumer, database+":")
 	if s.recorded != nil {
-		s.recorded()
+		s.recorded(ends)
 	}
 	if err := s.answers(ctx); err != nil {
 		return nil, err

@@ -60,7 +60,6 @@ func (l *lockStores) of(name string) *store {
 // take acquires the lock of the event, if it has one. If another task holds the lock, wait is how
 // long to wait before the next attempt. lost is called if the acquired lock is lost.
 func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait time.Duration, err error) {
-	l.busy = false
 	if l.of.Name == "" {
 		return 0, nil
 	}

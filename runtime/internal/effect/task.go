@@ -204,25 +204,23 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
+	t.lock.busy = false // until it is requested
 	if err := t.quit.Err(); err != nil { // a slot became free at the same moment
 		return t.end(Outcome{Err: err})
 	}
 	if !p.callers.enter(t) {
 		t.waitsFor("a call for its record key that runs")
-		t.lock.busy = false // it was not requested
 		return busyPoll, false
 	}
 	defer p.callers.leave(t)
 	wait, leave := t.admit()
 	if leave == nil {
-		t.waitsFor("")      // the course of the effect reports why
-		t.lock.busy = false // it was not requested
+		t.waitsFor("") // the course of the effect reports why
 		t.tell(nil)
 		return wait, false
 	}
 	defer leave()
 	if pause, waits := t.elsewhere(ctx, failures); waits {
-		t.lock.busy = false // it was not requested
 		return pause, false
 	}
 	if err := fault.At(ctx, fault.BeforeLease); err != nil {

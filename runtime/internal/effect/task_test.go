@@ -66,7 +66,7 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 			late.Add(1)
 		}
 	}
-	b.external.recorded = func() {
+	b.external.recorded = func([]lease.End) {
 		recording.Store(true)
 		time.Sleep(soon.Lease)
 	}
@@ -79,6 +79,29 @@ func TestTheHeartbeatStopsBeforeTheRecord(t *testing.T) {
 	if extended.Load() < 3 {
 		t.Errorf("%d heartbeats in two terms", extended.Load())
 	}
+}
+
+// TestRetryAfterDecidesThePause: an error that names the time of the next call overrides the
+// pauses of on_failure.
+func TestRetryAfterDecidesThePause(t *testing.T) {
+	t.Parallel()
+	eachBench(t, 1, func(t *testing.T, b *bench, s *fakeStore) {
+		var calls atomic.Int32
+		recorded := make(chan lease.End, 10)
+		s.recorded = func(ends []lease.End) {
+			for _, e := range ends {
+				recorded <- e
+			}
+		}
+		b.start(t.Context(), []wire.Effect{effectOf(0, "", &soon, func(context.Context) ([]byte, error) {
+			calls.Add(1)
+			return nil, verdict.RetryAfter(time.Hour, errors.New("too many requests"))
+		})})
+		if e := <-recorded; e.State != lease.Failed || e.Pause != time.Hour {
+			t.Errorf("recorded state %v and a pause of %v, want %v and 1h", e.State, e.Pause, lease.Failed)
+		}
+		want(t, "calls", calls.Load(), 1)
+	})
 }
 
 // A call whose lease is another's hears of it, its answer is dropped, and what the store then

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
 	"github.com/idemgen/idemgen/runtime/internal/rig"
@@ -27,15 +28,15 @@ func TestAttemptThatCommittedIsAdopted(t *testing.T) {
 		} {
 			t.Run(kind+", "+name, func(t *testing.T) {
 				db := rig.Database(t)
-				l := &line{sent: []byte("_append\x00"), early: true}
-				w := rig.Own(t, rig.InChain(time.Hour).Consumer(t, l.through(t, db)))
+				proxy, through := cutproxy.Pool(t, db)
+				w := rig.Own(t, rig.InChain(time.Hour).Consumer(t, through))
 				attempt := func(n int, commits bool) {
 					t.Helper()
 					ctx := t.Context()
 					if commits {
 						ctx = fault.With(ctx, rig.Lose(fault.Reply))
 					} else {
-						l.armed.Store(true)
+						proxy.Once(doesNotArrive(appended))
 					}
 					if _, err := w.Apply(ctx, rig.Records(0, texts[:n]...)); err == nil {
 						t.Fatal("the reply was not lost")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/rig"
@@ -136,11 +137,11 @@ func TestAppendNotInDoubtEndsNobody(t *testing.T) {
 func TestAppendInDoubtEndsAStalledTransaction(t *testing.T) {
 	rig.Lengthy(t)
 	db := rig.Database(t)
-	l := &line{sent: []byte("_append\x00")}
-	sink := rig.Drive(t, rig.Service{Edit: rig.BriefLocks}.Consumer(t, l.through(t, db)))
+	proxy, through := cutproxy.Pool(t, db)
+	sink := rig.Drive(t, rig.Service{Edit: rig.BriefLocks}.Consumer(t, through))
 	rig.Assign(t, sink, 0)
 	rig.Stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)
-	l.armed.Store(true)
+	proxy.Once(arrivesLast(appended))
 	rig.Deliver(t, sink, rig.Records(0, "put 1 1"))
 	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 }

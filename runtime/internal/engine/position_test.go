@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -43,25 +44,24 @@ func TestPositionFollowsTheLogOverMarkers(t *testing.T) {
 // and what comes then is applied once.
 func TestPassingInDoubt(t *testing.T) {
 	t.Parallel()
-	for name, l := range map[string]*line{
-		"it stands":         {sent: []byte("_append\x00"), reply: true},
-		"it was never sent": {sent: []byte("_append\x00"), early: true},
+	for name, rule := range map[string]cutproxy.Rule{
+		"it stands":         replyIsLost(appended),
+		"it did not arrive": doesNotArrive(appended),
 	} {
 		for _, then := range []string{"idle", "a record"} {
 			t.Run(name+", then "+then, func(t *testing.T) {
 				db := rig.Database(t)
-				c := rig.Service{}.Consumer(t, l.through(t, db))
+				proxy, through := cutproxy.Pool(t, db)
+				c := rig.Service{}.Consumer(t, through)
 				sink := rig.Drive(t, c)
 				rig.Assign(t, sink, 0)
 				rig.Deliver(t, sink, rig.Records(0, "add 1 1"))
-				l.armed.Store(true)
+				cut := proxy.Once(rule)
 				if err := idleAt(t, sink, 3); err != nil {
 					t.Fatal(err)
 				}
-				if l.armed.Load() {
-					t.Fatal("the line was not cut")
-				}
-				if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "the line was cut") {
+				<-cut
+				if err := c.Health().Err(); err == nil || !strings.Contains(err.Error(), "the connection was lost") {
 					t.Errorf("health in doubt: %v", err)
 				}
 				if then == "idle" {

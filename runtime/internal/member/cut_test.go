@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/idemgen/idemgen/internal/kit/port"
 	"github.com/idemgen/idemgen/internal/operate"
@@ -319,5 +320,43 @@ func TestBrokersThatDoNotCompareEpochsAreRefused(t *testing.T) {
 		if got := <-replies; !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
+	})
+}
+
+// TestUnknownLeaderEpochComparesNothing: a position stays valid if the broker does not know the
+// leader epoch of the end of the log.
+func TestUnknownLeaderEpochComparesNothing(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		cluster, brokers := startCluster(t, 1)
+		produce(t, brokers, 100, 0)
+		cluster.ControlKey(int16(kmsg.ListOffsets), func(r kmsg.Request) (kmsg.Response, error, bool) {
+			cluster.KeepControl()
+			request := r.(*kmsg.ListOffsetsRequest)
+			response := request.ResponseKind().(*kmsg.ListOffsetsResponse)
+			for _, t := range request.Topics {
+				topic := kmsg.NewListOffsetsResponseTopic()
+				topic.Topic = t.Topic
+				for _, p := range t.Partitions {
+					is := kmsg.NewListOffsetsResponseTopicPartition()
+					is.Partition, is.Offset, is.LeaderEpoch = p.Partition, 100, -1
+					if p.Timestamp == -2 {
+						is.Offset = 0
+					}
+					topic.Partitions = append(topic.Partitions, is)
+				}
+				response.Topics = append(response.Topics, topic)
+			}
+			return response, nil, true
+		})
+		l := newLedger()
+		sink := newSink(t, l)
+		sink.assign = func(ctx context.Context, a idem.Assignment) (idem.Position, error) {
+			if end, err := a.EpochEnd(ctx, idem.Position{Offset: 80, Epoch: 0}); end < 80 || err != nil {
+				t.Errorf("the position 80 of epoch 0 ends at %d (%v)", end, err)
+			}
+			return idem.Position{Offset: 80, Epoch: 0}, nil
+		}
+		start(t, open(t, brokers, k), subscription(), sink)
+		eventually(t, "20 records", func() bool { return l.count() == 20 })
 	})
 }

@@ -2,6 +2,8 @@ package pool_test
 
 import (
 	"context"
+	"errors"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -9,8 +11,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/rig"
@@ -150,6 +154,47 @@ func TestErrorOfAConnectIsNoRecordsFault(t *testing.T) {
 			rig.Want(t, "dead letters", rig.Letters(t, db), "")
 		})
 	}
+}
+
+// A server that hangs answers no ping: that is noticed long before the transaction's limit.
+func TestIdleConnectionThatHangsIsNoticedSoon(t *testing.T) {
+	t.Parallel()
+	db := rig.Database(t)
+	cfg := db.Config()
+	proxy, err := cutproxy.New(pgconn.NetworkAddress(cfg.ConnConfig.Host, cfg.ConnConfig.Port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = proxy.Close() })
+	cfg.ConnConfig.ConnectTimeout = 100 * time.Millisecond
+	cfg.ConnConfig.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", proxy.Addr().String())
+	}
+	through, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(through.Close)
+	log, option := rig.Logged()
+	c := rig.Service{Options: []idem.Option{option}, Edit: func(s *wire.Service) { s.Limits.BatchTimeout = 2 * rig.Soon }}.Consumer(t, through)
+	w := rig.Own(t, c)
+	rig.Apply(t, w, rig.Records(0, "put 1 1"))
+	time.Sleep(1100 * time.Millisecond) // the pool looks at connections that were idle for a second
+	proxy.Silence(cutproxy.Up, true)
+	proxy.Silence(cutproxy.Down, true)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for err := errors.ErrUnsupported; err != nil && t.Context().Err() == nil; {
+			_, err = w.Apply(t.Context(), rig.Records(1, "put 2 2"))
+		}
+	}()
+	rig.Within(t, "the log", func() bool { return strings.Contains(log.String(), "no connection to the database: no answer in time") })
+	proxy.Silence(cutproxy.Up, false)
+	proxy.Silence(cutproxy.Down, false)
+	proxy.CutAll() // what hangs
+	<-ended
+	rig.Want(t, "rows", rig.Table(t, db), "1=1 2=2")
 }
 
 // A server that falls silent while it lets a connection in costs the pool that connection for a

@@ -11,6 +11,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,6 +56,7 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	}
 	cfg := p.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
+	cfg.PingTimeout = cmp.Or(cfg.PingTimeout, pingTimeout)
 	//lint:ignore SA1019 services may still set BeforeAcquire
 	cfg.BeforeAcquire, cfg.PrepareConn, cfg.AfterRelease = nil, nil, nil // they may remove prepared statements
 	open := p.opening(cfg, nil)
@@ -116,6 +118,10 @@ func (p *Pool) Close() {
 // another limit. Without a limit, a server that does not respond would not be noticed for a long
 // time.
 const connectTimeout = 5 * time.Second
+
+// pingTimeout limits the time in which a connection that was idle must answer before it is used,
+// unless the service's pool has another limit. Then it is closed, and another one is tried.
+const pingTimeout = 3 * time.Second
 
 // opening prepares a configuration for connections of the runtime. It returns a function that
 // configures the session of each, with some settings that differ from those of the pool.

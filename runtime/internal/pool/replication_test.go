@@ -2,7 +2,6 @@ package pool_test
 
 import (
 	"context"
-	"net"
 	"strings"
 	"sync"
 	"testing"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/rig"
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -26,44 +26,6 @@ func standby(t *testing.T, db *pgxpool.Pool, name string) {
 		_, err := db.Exec(ctx, `SELECT pg_logical_emit_message(true, 'test', '')`)
 		return (err != nil) == (name != "")
 	})
-}
-
-// wires are the network to a server.
-type wires struct {
-	mu    sync.Mutex
-	conns []net.Conn
-}
-
-// pool is db over these wires.
-func (l *wires) pool(t *testing.T, db *pgxpool.Pool) *pgxpool.Pool {
-	t.Helper()
-	cfg := db.Config()
-	dial := cfg.ConnConfig.DialFunc
-	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := dial(ctx, network, addr)
-		if err == nil {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.conns = append(l.conns, conn)
-		}
-		return conn, err
-	}
-	over, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(over.Close)
-	return over
-}
-
-// cut ends all connections.
-func (l *wires) cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		_ = c.Close()
-	}
-	l.conns = nil
 }
 
 const (
@@ -98,8 +60,8 @@ func TestCommitThatIsNotReplicatedIsNoSuccess(t *testing.T) {
 	s := p.Service(rig.Terms)
 	s.Handle = rig.AddOne
 	s.Edit = func(s *wire.Service) { s.Limits.BatchTimeout = 2 * time.Second }
-	wires := &wires{}
-	w := rig.Own(t, s.Consumer(t, wires.pool(t, db)))
+	proxy, through := cutproxy.Pool(t, db)
+	w := rig.Own(t, s.Consumer(t, through))
 	rig.Apply(t, w, rig.Records(0, "put 1 10"))
 	for _, test := range []struct {
 		ends  string // how the wait ends
@@ -132,7 +94,7 @@ func TestCommitThatIsNotReplicatedIsNoSuccess(t *testing.T) {
 				all.Go(func() {
 					endWait(t, db, test.sql, first, func() {
 						if strings.Contains(test.ends, "lost") {
-							wires.cut()
+							proxy.CutAll()
 						}
 					})
 				})

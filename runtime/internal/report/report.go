@@ -8,7 +8,7 @@
 // The protocol never reads the row. If it cannot be written, the log says so, and nothing else
 // changes: partitions neither wait for the writer nor see its errors. The row then grows old, and
 // readers must treat the state as not known. It must not import any package of this module but
-// backoff, frequency, verdict and internal/process.
+// backoff, frequency, outage, verdict and internal/process.
 package report
 
 import (

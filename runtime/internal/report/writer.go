@@ -4,15 +4,14 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/process"
 	"github.com/idemgen/idemgen/runtime/internal/backoff"
+	"github.com/idemgen/idemgen/runtime/internal/outage"
 	"github.com/idemgen/idemgen/runtime/internal/verdict"
 )
 
@@ -107,7 +106,7 @@ func (w *Writer) turn(ctx context.Context) {
 	if err != nil && ctx.Err() != nil {
 		return
 	}
-	w.tell(err)
+	w.tell(&r, err)
 	if err != nil {
 		w.failed++
 		w.retry = time.Now().Add(backoff.Pause(w.failed, look, w.Every))
@@ -117,18 +116,18 @@ func (w *Writer) turn(ctx context.Context) {
 }
 
 // tell logs when writes begin to fail, and when they work again.
-func (w *Writer) tell(err error) {
+func (w *Writer) tell(r *process.Report, err error) {
+	unaffected, shown := "consumption continues", "commands show its partitions as not known"
+	if r.Relay != nil {
+		unaffected, shown = "the relay sends events without that", "commands do not show the relay"
+	}
 	switch {
 	case err != nil && w.failed == 0:
-		if verdict.Unusable(err) { // consumption may wait for it, as Health then reports
-			w.Log.Warn("the process cannot report itself, because the database cannot be used; this is retried, and until then commands show its partitions as not known", "err", err)
+		if verdict.Unusable(err) { // the process may wait for it, as Health then reports
+			w.Log.Warn("the process cannot report itself, because the database cannot be used; this is retried, and until then "+shown, "err", err)
 			return
 		}
-		args := []any{"err", err}
-		if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-			args = append(args, "grant", "the service's role lacks a right on idem_process: docs/operations.md, roles and rights, lists all of them as GRANT statements")
-		}
-		w.Log.Warn("the process cannot report itself in the database; consumption continues, but commands show its partitions as not known", args...)
+		w.Log.Warn("the process cannot report itself in the database; "+unaffected+", but "+shown, "err", err, "do", outage.ReasonOf(err).Do)
 	case err == nil && w.failed > 0:
 		w.Log.Info("the process reports itself in the database again")
 	}
@@ -141,6 +140,16 @@ ON CONFLICT (process) DO UPDATE SET seen_at = excluded.seen_at, every = excluded
 
 // pruneSQL deletes the rows of processes that could not delete theirs.
 const pruneSQL = `DELETE FROM idem_process WHERE seen_at < clock_timestamp() - interval '24 hours'`
+
+// nameRight returns an error that names all rights that the writer needs, if one is missing.
+func nameRight(ctx context.Context, conn *pgx.Conn, err error) error {
+	if conn.IsClosed() {
+		return err
+	}
+	var role string
+	_ = conn.QueryRow(ctx, `SELECT current_user`).Scan(&role) // "" names none
+	return outage.NameRight(err, role, upsertSQL+"; "+pruneSQL)
+}
 
 // write writes the row, and deletes old ones when the connection is new.
 func (w *Writer) write(ctx context.Context, r *process.Report) error {
@@ -178,6 +187,7 @@ func (w *Writer) exec(ctx context.Context, sql string, args ...any) error {
 			return nil
 		}
 		lost := w.conn.IsClosed()
+		err = nameRight(ctx, w.conn, err)
 		w.close()
 		if !used || !lost || ctx.Err() != nil {
 			return err

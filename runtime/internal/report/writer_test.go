@@ -172,6 +172,43 @@ func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
 	}
 }
 
+// A role that lacks a right is named, with the GRANT of all rights that reports need. The line
+// says what continues: a relay consumes nothing.
+func TestMissingRightIsNamed(t *testing.T) {
+	for kind, want := range map[string]struct {
+		relay *process.Relay
+		says  string
+	}{
+		"service": {nil, "consumption continues, but commands show its partitions as not known"},
+		"relay":   {&process.Relay{Leads: true}, "the relay sends events without that, but commands do not show the relay"},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			p := newReporter(t)
+			p.now.Store(&process.Report{Relay: want.relay})
+			role := p.db.Config().ConnConfig.Database + "_poor"
+			idemtest.Exec(t, p.db, `CREATE ROLE `+role+`; GRANT SELECT ON idem_process TO `+role)
+			t.Cleanup(func() { _, _ = p.db.Exec(context.Background(), `DROP OWNED BY `+role+`; DROP ROLE `+role) })
+			connect := p.w.Connect
+			p.w.Connect = func(ctx context.Context) (*pgx.Conn, error) {
+				conn, err := connect(ctx)
+				if err == nil {
+					_, err = conn.Exec(ctx, `SET ROLE `+role)
+				}
+				return conn, err
+			}
+			stop := p.start()
+			for end := time.Now().Add(20 * time.Second); p.log.String() == "" && time.Now().Before(end); {
+				time.Sleep(5 * time.Millisecond)
+			}
+			stop() // it uses the role
+			grant := `GRANT SELECT, INSERT, UPDATE, DELETE ON idem_process TO \"` + role + `\"`
+			if got := p.log.String(); !strings.Contains(got, want.says) || !strings.Contains(got, `do="`+grant) {
+				t.Errorf("the log lacks %q or %s: %s", want.says, grant, got)
+			}
+		})
+	}
+}
+
 // Without a database nobody knows that consumption continues.
 func TestNothingIsSaidOfConsumptionWithoutADatabase(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -85,11 +86,6 @@ func (c *charges) runUntil(db *pgxpool.Pool, want int) {
 // and its call is made again, as its spec says.
 func TestRestoreOfABackupAsDocumented(t *testing.T) {
 	_, section, _ := strings.Cut(read(t, "../../../../docs/production.md"), "\n## Restore a backup\n")
-	_, rest, _ := strings.Cut(section, "```sh\n")
-	steps, rest, _ := strings.Cut(rest, "```")
-	_, rest, _ = strings.Cut(rest, "`")
-	backUp, _, _ := strings.Cut(rest, "`")
-
 	c := newCharges(t)
 	db := idemtest.DB(t)
 	idemtest.Migrate(t, db, "../../../../examples/card-charge/migrations")
@@ -97,8 +93,10 @@ func TestRestoreOfABackupAsDocumented(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	commandtest.Generate(t)
 	t.Setenv("KAFKA_BROKERS", c.broker.Addr())
-	shell := func(db *pgxpool.Pool, line string) error {
+	shell := func(db *pgxpool.Pool, program string) error { // the line of the page that begins with it
 		t.Setenv("DATABASE_URL", db.Config().ConnString())
+		lines := strings.Split(strings.Join(commandtest.Code(section), "\n"), "\n")
+		line := lines[slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, program+" ") })]
 		out, err := exec.CommandContext(t.Context(), "sh", "-c", line).CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s: %w\n%s", line, err, out)
@@ -108,30 +106,29 @@ func TestRestoreOfABackupAsDocumented(t *testing.T) {
 
 	c.produce(1, 4)
 	c.runUntil(db, 4)
-	if err := shell(db, backUp); err != nil {
+	if err := shell(db, "pg_dump"); err != nil {
 		t.Skipf("pg_dump cannot dump this server: %v", err)
 	}
 	c.produce(5, 10)
 	c.runUntil(db, 10)
 
 	restored := idemtest.DB(t)
-	said := map[string]string{}
-	for line := range strings.Lines(steps) {
-		args := strings.Fields(line)
-		if args[0] != "idemgen" {
-			if err := shell(restored, line); err != nil {
-				t.Fatal(err)
+	if err := shell(restored, "pg_restore"); err != nil {
+		t.Fatal(err)
+	}
+	says := func(want string) func(*testing.T, []string) {
+		return func(t *testing.T, args []string) {
+			if _, out, stderr := run(t, args...); !strings.Contains(strings.Join(strings.Fields(out+stderr), " "), want) {
+				t.Errorf("it does not say %q:\n%s%s", want, out, stderr)
 			}
-			continue
 		}
-		_, out, stderr := run(t, args[1:]...)
-		said[args[1]] = strings.Join(strings.Fields(out+stderr), " ")
 	}
-	if want := "the database lost commits: consumer card-charger has committed offset 10 in Kafka, and the next record to apply is 4"; !strings.Contains(said["doctor"], want) {
-		t.Errorf("doctor does not say %q: %s", want, said["doctor"])
-	}
-	if !strings.HasPrefix(said["dead"], "no open dead letters") {
-		t.Errorf("dead letters: %q", said["dead"])
+	played := idemgen.Play(t, section, 2, map[string]func(*testing.T, []string){
+		"doctor":    says("the database lost commits: consumer card-charger has committed offset 10 in Kafka, and the next record to apply is 4"),
+		"dead list": says("no open dead letters"),
+	})
+	if len(played) != 2 {
+		t.Errorf("played: %v", played)
 	}
 	c.runUntil(restored, 10)
 	if n := c.calls.Load(); n != 16 {

@@ -1,5 +1,5 @@
 // Package sampler reads the newest records of a topic, without a group, and commits nothing. It
-// must not import any package of this module but internal/gen/survey.
+// must not import any package of this module but internal/gen/survey and internal/gen/syntax.
 package sampler
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/idemgen/idemgen/internal/gen/survey"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // patience is how long the brokers may take for an answer, and for the next records.
@@ -62,7 +63,8 @@ func bounds(ctx context.Context, client *kgo.Client, topic string) (starts, ends
 	}
 	switch d, is := details[topic]; {
 	case !is || errors.Is(d.Err, kerr.UnknownTopicOrPartition) || errors.Is(d.Err, kerr.InvalidTopicException):
-		return nil, nil, fmt.Errorf("the brokers have no topic %q, or this client may not see it", topic)
+		all, err := admin.ListTopics(ctx)
+		return nil, nil, errors.Join(syntax.Unknown("the cluster, as this client sees it,", "topic", topic, all.Names()), err)
 	case d.Err != nil:
 		return nil, nil, fmt.Errorf("topic %s: %w", topic, d.Err)
 	}

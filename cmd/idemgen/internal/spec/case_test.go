@@ -26,7 +26,7 @@ func TestDraftOfACaseIsRefusedUntilItSaysSomething(t *testing.T) {
 	if text := read(t, "testdata/cases/another.yaml"); !strings.Contains(text, "event-type: order.placed") || strings.Contains(text, "order.paid") {
 		t.Error(text)
 	}
-	refused(t, `no event "Placed"; the spec has OrderPlaced, OrderPaid`, "case", "--event", "Placed", "third")
+	refused(t, `no event "Placed"; events here: OrderPaid, OrderPlaced`, "case", "--event", "Placed", "third")
 }
 
 // A case is a file of the team's: idemgen replaces none, and says what it can write.

@@ -15,11 +15,11 @@ func explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [spec | folder]",
 		Short: "Show what is guaranteed for each event",
-		Long: `Explains each event of a spec in sentences: what makes two records one event, which duplicates
-are recognized and for how long, what happens if a known key has other content, what orders the
-event, what happens to a record that is stale or cannot be applied, what is promised about its
-effect, and which promise of the producer would make it faster. It writes nothing. The default
-spec is idemgen.yaml here.`,
+		Long: `Explains each event of a spec in sentences: which tables it writes, with the verbs of its steps and
+the columns that find a row; what makes two records one event; which duplicates are recognized and
+for how long; what happens if a known key has other content; what orders the event; what happens to
+a record that is stale or cannot be applied; what is promised about its effect; and which promise of
+the producer would make it faster. It writes nothing. The default spec is idemgen.yaml here.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

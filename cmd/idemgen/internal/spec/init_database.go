@@ -11,6 +11,7 @@ import (
 
 	"github.com/idemgen/idemgen/cmd/idemgen/internal/command"
 	"github.com/idemgen/idemgen/generator"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 	"github.com/idemgen/idemgen/internal/pgtable"
 )
 
@@ -73,7 +74,12 @@ func readTable(ctx context.Context, db pgtable.Querier, name string) (*pgtable.T
 		return slices.Contains([]string{plain(other), table, entry, schema + "." + entry}, plain(name))
 	}
 	if i := slices.IndexFunc(all, meant); i >= 0 {
-		return nil, fmt.Errorf("there is no table %s in the database; names are written as in SQL: --table '%s'", name, all[i])
+		return nil, fmt.Errorf("the database has no table %q; names are written as in SQL: --table '%s'", name, all[i])
 	}
-	return nil, cmp.Or(err, fmt.Errorf("there is no table %s in the database", name))
+	var tables []string
+	for _, other := range all {
+		_, table, _ := strings.Cut(other, ".")
+		tables = append(tables, strings.Trim(table, `"`))
+	}
+	return nil, cmp.Or(err, syntax.Unknown("the database", "table", name, tables))
 }

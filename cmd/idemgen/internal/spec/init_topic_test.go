@@ -122,7 +122,7 @@ func TestInitRefusesATopicWithoutASpec(t *testing.T) {
 	module(t, nil)
 	t.Setenv("KAFKA_BROKERS", produce(t, map[string]int32{"empty.v1": 2, "avro.v1": 1}, &idem.Message{Topic: "avro.v1", Value: []byte("\x00\x00\x00\x00\x07\x10abcd")}))
 	refused(t, "topic empty.v1 has no records", "init", "--from-topic", "empty.v1")
-	refused(t, `the brokers have no topic "missing.v1"`, "init", "--from-topic", "missing.v1")
+	refused(t, `has no topic "missing.v1"; topics here: avro.v1, empty.v1`, "init", "--from-topic", "missing.v1")
 	before := commandtest.Tree(t, ".")
 	code, stdout, stderr := run(t, "init", "--from-topic", "avro.v1")
 	if code != trouble || !strings.Contains(stderr, "Avro or Protobuf behind a zero byte and a schema id; put the schema file") || !strings.Contains(stdout, "     1  Avro or Protobuf") || commandtest.Tree(t, ".") != before {

@@ -3,7 +3,7 @@
 // write it. They read flags and print; package generator does the work.
 //
 // It must not import any package of this module but command, evolution, generator, output,
-// internal/pgtable, sampler and survey.
+// internal/pgtable, sampler, survey and syntax.
 package spec
 
 import (

@@ -4,7 +4,6 @@
 package wording
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -20,26 +19,14 @@ func Quote(text string) string {
 	return `"` + text + `"`
 }
 
-// Choices is the hint for a name that is not known: the one that was probably meant, or
-// those there are.
-func Choices(text, what string, names []string) string {
-	if near := syntax.DidYouMean(text, names); near != "" || len(names) == 0 || len(names) > maxChoices {
-		return near
-	}
-	return what + " here: " + strings.Join(slices.Sorted(slices.Values(names)), ", ")
-}
-
 // Tables is the hint for a table that is not known.
 func Tables(text string, names []string) string {
 	if text == "idem_outbox" {
 		return "the outbox is a table that exists already: declare it under tables (docs/outbox.md): idem_outbox: {external: true, primary_key: [seq], " +
 			"columns: {seq: {type: bigint, filled_by: database}, aggregatetype: text, aggregateid: text, type: text, payload: nullable bytea}}"
 	}
-	return Choices(text, "tables", names)
+	return syntax.Choices(text, "tables", names)
 }
-
-// maxChoices is how many names a hint lists at most.
-const maxChoices = 12
 
 // Bracketed lists names as [a, b].
 func Bracketed(names []string) string { return "[" + strings.Join(names, ", ") + "]" }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/kit/cutproxy"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/fault"
@@ -241,36 +240,12 @@ func TestLoadEndsWithItsContext(t *testing.T) {
 	rig.Want(t, "memory", c.KeyMemoryUsed(), 0)
 }
 
-// deafConn has nothing arrive from some time on, as where the other side is gone without a word.
-type deafConn struct {
-	net.Conn
-	deaf *atomic.Bool
-}
-
-func (c deafConn) Write(b []byte) (int, error) {
-	if c.deaf.Load() {
-		return len(b), nil
-	}
-	return c.Conn.Write(b)
-}
-
 // A take-over whose server is gone without a word ends, and the next one succeeds.
 func TestLoadDoesNotWaitForASilentServer(t *testing.T) {
 	rig.Lengthy(t)
 	db := rig.Database(t)
 	rig.Apply(t, ownChain(t, db), keysAt(0, 100))
-	var deaf atomic.Bool
-	cfg := db.Config()
-	dial := cfg.ConnConfig.DialFunc
-	cfg.ConnConfig.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		conn, err := dial(ctx, network, addr)
-		return deafConn{conn, &deaf}, err
-	}
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(pool.Close)
+	proxy, pool := cutproxy.Pool(t, db)
 	s := rig.InChain(time.Hour)
 	s.Edit = func(edit func(*wire.Service)) func(*wire.Service) {
 		return func(w *wire.Service) { edit(w); w.Limits.BatchTimeout = time.Second }
@@ -278,7 +253,7 @@ func TestLoadDoesNotWaitForASilentServer(t *testing.T) {
 	c := s.Consumer(t, pool)
 	silent := fault.With(t.Context(), func(step string) error {
 		if step == fault.BeforeLoad {
-			deaf.Store(true)
+			proxy.Silence(cutproxy.Up, true)
 		}
 		return nil
 	})
@@ -295,7 +270,7 @@ func TestLoadDoesNotWaitForASilentServer(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		t.Fatal("the take-over waits")
 	}
-	deaf.Store(false)
+	proxy.Silence(cutproxy.Up, false)
 	w, err := c.Own(t.Context(), rig.Topic, 0, 0)
 	if err != nil {
 		t.Fatal(err)
