@@ -116,7 +116,8 @@ func section(b *bytes.Buffer, s syntax.Section) {
 	case len(s.OneOf) == len(s.Keys):
 		rules = "Exactly one of these keys is required (E110). " + rules
 	case s.OneOf != nil:
-		rules = "Exactly one of " + code(s.OneOf) + " is required (E110). " + rules
+		last := len(s.OneOf) - 1
+		rules = "Exactly one of " + code(s.OneOf[:last]) + " and " + code(s.OneOf[last:]) + " is required (E110). " + rules
 	}
 	fmt.Fprintf(b, "\n## %s\n%s\n", heading(s), wrapped(rules))
 	if listed(s) {
@@ -190,7 +191,7 @@ func values(s syntax.Shape) string {
 	case s.Items != nil:
 		return "list"
 	}
-	return "text"
+	return "string"
 }
 
 func code(words []string) string { return "`" + strings.Join(words, "`, `") + "`" }

@@ -2,7 +2,7 @@ package syntax
 
 import "math"
 
-var caseShape = caseKeys.in(Section{Of: "a case", Rules: "cases.md#writing-one"})
+var caseShape = caseKeys.in(Section{Of: "a case", Rules: "cases.md#writing-a-case"})
 
 var caseKeys = keys[Case]{
 	{name: "description",
@@ -34,7 +34,7 @@ var caseKeys = keys[Case]{
 		example: "then:\n  orders: [{order_id: o-1, state: paid}]\n  dead_letters: {conflict: 1}\n  calls: {OrderPaid: 1}"},
 }
 
-var caseEventShape = caseEventKeys.in(Section{Of: "a record of a case", Rules: "cases.md#writing-one"}).as("event")
+var caseEventShape = caseEventKeys.in(Section{Of: "a record of a case", Rules: "cases.md#writing-a-case"}).as("event")
 
 var caseEventKeys = keys[CaseEvent]{
 	{name: "topic", required: true, missing: "name the topic: topic: orders.v1",
@@ -45,15 +45,15 @@ var caseEventKeys = keys[CaseEvent]{
 		example: "- {topic: orders.v1, value: {order_id: o-1}}"},
 	{name: "key",
 		value:    nodeValue(func(e *CaseEvent) **Node { return &e.Key }),
-		text:     "Kafka record key: a text, or a map if the key is a JSON object.",
-		values:   "text, or map",
+		text:     "Kafka record key: a string, or a map if the key is a JSON object.",
+		values:   "string, or map",
 		standard: "no record key",
 		example:  "- {topic: orders.v1, key: o-1, value: {order_id: o-1}}"},
 	{name: "headers",
 		value:   value[CaseEvent]{Shape{Entries: &Shape{Null: true}}, readCaseHeaders},
 		text:    "Headers by name. Null is a header without a value.",
-		more:    "Write a binary header as the text of its number or UUID, or as base64.",
-		values:  "texts by name",
+		more:    "Write a binary header as its number, its UUID or base64.",
+		values:  "strings by name",
 		example: "- {topic: orders.v1, headers: {event-type: order.paid}, value: {order_id: o-1}}"},
 	{name: "timestamp",
 		value:    textValue(func(e *CaseEvent) **Text { return &e.Timestamp }),
@@ -69,12 +69,12 @@ var caseEventKeys = keys[CaseEvent]{
 		example: "- {topic: orders.v1, value: {order_id: o-1}}"},
 	{name: "text",
 		value:   put(textShape, func(e *CaseEvent) **Text { return &e.Text }, (*walker).text),
-		text:    "Raw payload in place of `value`: broken, or with members that no field reads.",
+		text:    "Raw payload in place of `value`, for example a broken one, or one with members that no field reads.",
 		codes:   "E110",
 		example: "- {topic: orders.v1, text: '{\"order_id\": '}"},
 	{name: "result",
 		value: nodeValue(func(e *CaseEvent) **Node { return &e.Result }),
-		text: "Result of the effect's call, by the members of its type; null if the effect has no result. Without `result`, " +
+		text: "Result of the effect's call: a map with the members of its type, or null if the effect has no result. Without `result`, " +
 			"`error` and `interrupted`, the test calls the service's own method.",
 		more:    "A result that the effect cannot return is refused (E156).",
 		values:  "map, or `null`",
@@ -82,13 +82,13 @@ var caseEventKeys = keys[CaseEvent]{
 		example: "- {topic: users.v1, value: {email: ada@example.org}, result: {message_id: m-1}}"},
 	{name: "error",
 		value:   textValue(func(e *CaseEvent) **Text { return &e.Error }),
-		text:    "Error of a call that fails permanently, in place of `result`. The event becomes a dead letter of class effect.",
+		text:    "Error of a call that fails permanently, in place of `result`. The event becomes a dead letter of class `effect`.",
 		codes:   "E110 E156",
 		example: "- {topic: users.v1, value: {email: ada@example.org}, error: no such address}"},
 	{name: "interrupted",
 		value: textValue(func(e *CaseEvent) **Text { return &e.Interrupted }),
 		text: "Reason why the outcome of the call is unknown, in place of `result`. The event becomes a dead letter of class " +
-			"interrupted. Requires `if_interrupted: dead_letter`.",
+			"`interrupted`. Requires `if_interrupted: dead_letter`.",
 		codes:   "E110 E156",
 		example: "- {topic: users.v1, value: {email: ada@example.org}, interrupted: connection reset}"},
 	{name: "event", instead: "leave it out: topic, headers and value determine the event, as in production"},

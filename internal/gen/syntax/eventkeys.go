@@ -5,8 +5,8 @@ var eventShape = eventKeys.in(Section{Of: "an event", Rules: "topics.md#how-a-re
 var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 	key[Event]{name: "type",
 		value:    put(either(constantShape, someOf(constantShape)), func(v *Event) **Texts { return &v.Type }, oneOrMore),
-		text:     "Text that identifies this event, or a list of such texts.",
-		values:   "text, or list of texts",
+		text:     "String that identifies this event, or a list of such strings.",
+		values:   "string, or list of strings",
 		standard: "required with `event_type`",
 		codes:    "E213 E402 E403",
 		example:  "OrderPlaced: {type: order.placed, handle: true}"},
@@ -35,7 +35,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 		example: "OrderPlaced: {fields: {total: decimal, placed_at: timestamp}, handle: true}"},
 	key[Event]{name: "idempotency_key",
 		value:    idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey }),
-		text:     "Key by which duplicates of the event are recognized. It replaces the topic's key as a whole.",
+		text:     "Key by which duplicates of the event are recognized. It replaces the whole key of the topic.",
 		standard: "the key of the topic",
 		codes:    "E407",
 		example:  "OrderPlaced: {idempotency_key: {source: order_id, window: 35d}, handle: true}"},
@@ -57,7 +57,7 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 		write:    "a spec contains no SQL: handle: true runs Go code in the transaction of the event"},
 	key[Event]{name: "effect",
 		value: put(effectShape, func(v *Event) **Effect { return &v.Effect }, readEffect),
-		text: "Go method `(ctx, event)` for mails, payments or webhooks. It runs before the steps, outside of the transaction " +
+		text: "Go method `(ctx, event)` for email, payments or webhooks. It runs before the steps, outside of the transaction " +
 			"and under a lease.",
 		more: "The method returns an error, or a result and an error. Calls for the same event never overlap. An event with an " +
 			"effect cannot have `handle` (E802). See [effects](effects.md).",
@@ -84,7 +84,7 @@ var effectKeys = keys[Effect]{
 		example: "OrderPaid: {effect: {if_interrupted: dead_letter}}"},
 	{name: "timeout",
 		value:    durationValue(func(v *Effect) **Duration { return &v.Timeout }, "1ms", "1d"),
-		text:     "Timeout of a call. When it expires, the call's context ends.",
+		text:     "Timeout of a call. When it expires, the call's context is canceled.",
 		standard: "30s",
 		example:  "OrderPaid: {effect: {if_interrupted: retry, timeout: 2s}}"},
 	{name: "lease", instead: "leave it out: a lease expires 30s after its holder's last heartbeat"},
@@ -106,10 +106,10 @@ var effectKeys = keys[Effect]{
 	{name: "lock",
 		value: put(lockShape, func(v *Effect) **Lock { return &v.Lock }, readLock),
 		text:  "Lock against concurrent calls: a name, and the fields that identify the locked object.",
-		more: "All events, topics and services that use the same database or Redis share the name. The fields must be texts, " +
-			"enums, uuids or integers, and cannot be optional or have a default (E813). Values with equal texts are the same " +
-			"lock. A call can hold only one lock (E110). Locks of one name that can never exclude each other are refused " +
-			"(E814). See [locks](effects.md#locks).",
+		more: "All events, topics and services that use the same database or Redis share the name. The fields must be strings, " +
+			"enums, uuids or integers, and cannot be optional or have a default (E813). Values with the same text share a lock. " +
+			"A call can hold only one lock (E110). If events use one lock name but can never block each other, the spec is " +
+			"refused (E814). See [locks](effects.md#locks).",
 		values:  "name: field, or list of fields",
 		codes:   "E110 E201 E813 E814",
 		example: "PaymentBooked: {effect: {if_interrupted: retry, lock: {accounts: account_id}}}",

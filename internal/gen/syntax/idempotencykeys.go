@@ -6,7 +6,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 	{name: "source", required: true, missing: "for example source: {header: Idempotency-Key}",
 		value:   value[IdempotencyKey]{either(textShape, sourceShape, someOf(partShape)), readSource},
 		text:    "Data that all duplicates of an event share: a field, `{header: X}`, a list of these, or `{record: offset}`.",
-		more:    "A list combines up to 16 parts. If a part is missing or empty, the record becomes a dead letter of class key.",
+		more:    "A list combines up to 16 parts. If a part is missing or empty, the record becomes a dead letter of class `key`.",
 		values:  "field, `{header: X}`, list of these, `{record: offset}`",
 		codes:   "E110 E310 E409",
 		example: "idempotency_key: {source: [tenant, {header: Idempotency-Key}], window: 8d}",
@@ -14,8 +14,8 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		write:   "leave it out: a key is unique within its event and topic; add any narrower scope to source, for example source: [tenant, id]"},
 	{name: "window",
 		value: put(durationShape("1s", "3650d"), func(k *IdempotencyKey) **Duration { return &k.Window }, readWindow),
-		text:  "Minimum time after an event for which its duplicates are recognized.",
-		more: "The times are those at which records were appended to the log. Keys are kept for longer while a partition is " +
+		text:  "Minimum time for which duplicates of an event are recognized, measured by the times at which records were appended to the log.",
+		more: "Keys are kept for longer while a partition is " +
 			"paused or behind. At startup, the service logs a warning if the topic keeps records for longer.",
 		standard: "required, except with `{record: offset}`",
 		codes:    "E408 E412 E509",
@@ -55,7 +55,7 @@ var (
 var sourceKeys = keys[keySourceMap]{
 	{name: "header",
 		value:   textValue(func(s *keySourceMap) **Text { return &s.header }),
-		text:    "Record header whose text is the key, or a part of it. It must occur once and not be empty.",
+		text:    "Record header whose value is the key, or a part of it. It must occur once and not be empty.",
 		more:    "For a binary header, name the [field](#encoding-of-a-field) that reads it instead.",
 		example: "idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
 	{name: "ce", instead: ofCloudEvents},

@@ -23,7 +23,7 @@ var payloadKeys = keys[Payload]{
 		value: put(Shape{Words: payloadNamings}, func(p *Payload) **Text { return &p.Naming }, readNaming),
 		text:  "Naming style of payload members that are read by field name.",
 		more: "With `camelCase`, field `order_id` reads member `orderId`, even inside objects. Paths, record-key parts and enum " +
-			"texts are used as written.",
+			"values are used as written.",
 		standard: "`snake_case`",
 		example:  "payload: {naming: camelCase}"},
 	{name: "root",
@@ -33,8 +33,8 @@ var payloadKeys = keys[Payload]{
 		example:  "payload: {root: data}"},
 	{name: "absent_marker",
 		value: put(textShape, func(p *Payload) **Text { return &p.Marker }, readMarker),
-		text:  "Text that the producer sends in place of an omitted value. A patch field with this text is absent.",
-		more: "In a field that is not a [patch](encodings.md#patches), the text is a decode error. It cannot begin like a " +
+		text:  "String that the producer sends in place of an omitted value. A patch field with this value is absent.",
+		more: "In a field that is not a [patch](encodings.md#patches), the string is a decode error. It cannot begin like a " +
 			"number (E108).",
 		example: "payload: {absent_marker: __debezium_unavailable_value}"},
 	{name: "encoding",

@@ -6,8 +6,8 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "primary_key", asked: true,
 		value: textsValue(func(t *Table) **Texts { return &t.PrimaryKey }),
 		text:  "Columns of the primary key, in order.",
-		more: "These columns are NOT NULL. Columns of type json, jsonb, real or double precision, arrays, and [types read from " +
-			"a text](tables.md#types-read-from-a-text) cannot be part of a key (E604).",
+		more: "These columns are NOT NULL. Columns of type json, jsonb, real or double precision, arrays, and [types parsed from " +
+			"a string](tables.md#types-parsed-from-a-string) cannot be part of a key (E604).",
 		values:  "columns",
 		codes:   "E206 E604",
 		example: "primary_key: [order_id]"},
@@ -39,7 +39,7 @@ var tableKeys = docKeys(func(t *Table) *Doc { return &t.Doc },
 	key[Table]{name: "name",
 		value:    put(textShape, func(t *Table) **Text { return &t.Stored }, storedTable),
 		text:     "Name of the table in the database.",
-		more:     "Any text is allowed; omit SQL quotes. The spec, Go code and tests use the name of the entry.",
+		more:     "Any string is allowed; omit SQL quotes. The spec, Go code and tests use the name of the entry.",
 		values:   "name in the database",
 		standard: "the name of the entry",
 		codes:    "E202 E203 E204",
@@ -83,7 +83,7 @@ var foreignKeyKeys = keys[ForeignKey]{
 
 var (
 	columnTypeShape = Shape{Text: true, About: "text varchar(n) char(n) boolean smallint integer bigint numeric numeric(p,s) real \"double precision\" " +
-		"uuid timestamptz timestamp date bytea jsonb json, types that Postgres reads from a text (time interval inet citext int4range " +
+		"uuid timestamptz timestamp date bytea jsonb json, types that Postgres parses from a string (time interval inet citext int4range " +
 		"point ...), \"text array\" and so on, nullable T."}.as("column_type")
 	columnShape = either(columnTypeShape, columnKeys.in(Section{Of: "a column", Rules: "tables.md#column-types"})).as("column")
 )
@@ -112,7 +112,7 @@ var columnKeys = docKeys(func(c *Column) *Doc { return &c.Doc },
 	key[Column]{name: "name",
 		value:    put(textShape, func(c *Column) **Text { return &c.Stored }, storedColumn),
 		text:     "Name of the column in the database.",
-		more:     "Any text is allowed; omit SQL quotes. The spec, Go code and tests use the name of the entry.",
+		more:     "Any string is allowed; omit SQL quotes. The spec, Go code and tests use the name of the entry.",
 		values:   "name in the database",
 		standard: "the name of the entry",
 		codes:    "E202 E203 E204",

@@ -22,8 +22,8 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "assume",
 		value: wordsValue(func(t *Topic) **Words { return &t.Assume }, "ordered", "unique", "copies_keep_record_key"),
 		text: "Promises of the producer. `ordered`: all records with the same record key are in one partition, in the order " +
-			"that matters. `unique`: no event is sent as two records. `copies_keep_record_key`: all duplicates of an event " +
-			"have the same record key; with `ordered`, this permits `copies: same_partition` for any key.",
+			"in which they must be applied. `unique`: no event is sent as two records. `copies_keep_record_key`: all " +
+			"duplicates of an event have the same record key; with `ordered`, this permits `copies: same_partition` for any key.",
 		more: "Promises disable checks, so list only those that the producer keeps. See [promises of the " +
 			"producer](topics.md#promises-of-the-producer).",
 		standard: "none",
@@ -55,7 +55,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 		write: "declare what duplicates have in common, idempotency_key: {source: {header: Idempotency-Key}, window: 8d}"},
 	key[Topic]{name: "event_type",
 		value: value[Topic]{either(eventTypeShape, someOf(eventTypeShape)), readEventType},
-		text:  "Header or payload member that identifies the event. The texts of a list are joined by `/`.",
+		text:  "Header or payload member that identifies the event. The values of a list are joined with `/`.",
 		more: "Required if the topic has `ignore`, or more than one event, not counting a tombstone event (E401). See [event " +
 			"types](topics.md#event-types).",
 		values:  "map, or list of maps",
@@ -66,7 +66,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 	key[Topic]{name: "ignore",
 		value:   put(listOf(constantShape), func(t *Topic) **Texts { return &t.Ignore }, func(w *walker, e entry) (*Texts, bool) { return w.texts(e, 0) }),
 		text:    "Event types to skip. Skipped records are counted.",
-		values:  "list of texts",
+		values:  "list of strings",
 		codes:   "E414",
 		example: "ignore: [order.viewed, order.exported]"},
 	key[Topic]{name: "skip",
