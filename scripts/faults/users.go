@@ -168,6 +168,13 @@ func (u *users) audit(ctx context.Context, t *theatre, db *pgx.Conn) (all []audi
 	if err != nil {
 		return nil, err
 	}
+	u.compareCalls(calls, letters, t.lost, tell)
+	return all, nil
+}
+
+// compareCalls compares calls and dead letters with the events. lost reports whether the result of
+// a call was lost by a restore.
+func (u *users) compareCalls(calls map[int][]call, letters map[int]bool, lost func(e userEvent, c call, unnoticed bool) bool, tell func(audit.Kind, string, ...any)) {
 	forgotten := 0
 	for i, e := range u.events {
 		made := calls[i]
@@ -187,7 +194,7 @@ func (u *users) audit(ctx context.Context, t *theatre, db *pgx.Conn) (all []audi
 			if c.begun.Before(before.end) {
 				tell(audit.Doubled, "two calls at once for %s %d", e.kind, i)
 			}
-			if before.cut && e.kind == u.of.retries || t.lost(e, before, true) {
+			if before.cut && e.kind == u.of.retries || lost(e, before, true) {
 				continue
 			}
 			if forgotten++; forgotten > u.forgets {
@@ -197,11 +204,10 @@ func (u *users) audit(ctx context.Context, t *theatre, db *pgx.Conn) (all []audi
 	}
 	for i := range letters {
 		e := u.events[i]
-		if last := calls[i]; e.kind != u.of.letters || len(last) > 0 && !last[len(last)-1].cut && !t.lost(e, last[len(last)-1], false) {
+		if last := calls[i]; e.kind != u.of.letters || len(last) > 0 && !last[len(last)-1].cut && !lost(e, last[len(last)-1], false) {
 			tell(audit.Lost, "%s %d is a dead letter, and its call was not cut off", e.kind, i)
 		}
 	}
-	return all, nil
 }
 
 // compareRows compares the counts of the users with the events.
