@@ -62,6 +62,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"a text for a union's bytes", `["int","bytes"]`, `"string"`, "\x02a", `{"type":"bytes","bytes":"YQ=="}`},
 		// Numbers.
 		{"a long for an int", `"int"`, `"long"`, long(-1 << 31), `-2147483648`},
+		{"the least int", `"int"`, `"int"`, long(-1 << 31), `-2147483648`},
+		{"the greatest int", `"int"`, `"int"`, long(1<<31 - 1), `2147483647`},
 		{"a long of 33 bits for an int", `"int"`, `"long"`, long(1 << 31), wide},
 		{"a long for a date", logical("int", "date"), `"long"`, long(1), `"1970-01-02"`},
 		{"a long of 33 bits for a date", logical("int", "date"), `"long"`, long(1 << 32), wide},

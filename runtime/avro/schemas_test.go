@@ -148,6 +148,12 @@ func TestWaitingForAnothersQuery(t *testing.T) {
 			}
 		}()
 		synctest.Wait()
+		done, end := context.WithCancelCause(t.Context())
+		end(errors.New("the service ends"))
+		began := time.Now()
+		if n, err := m.Prepare(done, records(2, 3)); n != 0 || err == nil || !strings.Contains(err.Error(), "the service ends") || time.Since(began) != 0 {
+			t.Errorf("with a canceled context, while another query runs: %d, %v after %v", n, err, time.Since(began))
+		}
 		if n, err := m.Prepare(t.Context(), records(2, 3)); n != 1 || err != nil {
 			t.Error(n, err)
 		}

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -54,6 +55,53 @@ func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
 			if way := halted.Ways[0].String(); !strings.Contains(way, "--from 2 --to 1 --apply-again") {
 				t.Error(way)
 			}
+		})
+	}
+}
+
+// TestEndOfTheEpochDecides: where the leader epoch of the position ends says whether the log was
+// truncated, and where; without an end, the log is another one.
+func TestEndOfTheEpochDecides(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		end          int64
+		reason, ways string // "" if the partition is taken over
+	}{
+		{2, "", ""},
+		{5, "", ""},
+		{1, "truncated at offset 1", "--from 2 --to 1 --apply-again"},
+		{0, "truncated at offset 0", "--from 2 --to 0 --apply-again"},
+		{-1, "no leader epoch 3", "--from 2 --to 2, --from 2 --to 0 --apply-again"},
+	} {
+		t.Run(fmt.Sprint(tc.end), func(t *testing.T) {
+			t.Parallel()
+			sink := rig.Drive(t, rig.Service{}.Consumer(t, rig.Database(t)))
+			rig.Assign(t, sink, 0)
+			batch := rig.Records(0, "put 1 1", "put 2 2")
+			for i := range batch {
+				batch[i].LeaderEpoch = 3
+			}
+			rig.Deliver(t, sink, batch)
+			sink.Revoked(rig.First)
+			a := rig.NewSource(nil).Assignment
+			a.High, a.EpochEnd = 9, func(context.Context, idem.Position) (int64, error) { return tc.end, nil }
+			at, err := sink.Assigned(t.Context(), a)
+			if tc.reason == "" {
+				if err != nil || at.Offset != 2 {
+					t.Errorf("got %v, %v", at, err)
+				}
+				return
+			}
+			halted := rig.WantError[*idem.HaltedError](t, err)
+			if halted.Code != halt.LogTruncated || !strings.Contains(halted.Error(), tc.reason) {
+				t.Errorf("got %v", halted)
+			}
+			var ways []string
+			for _, w := range halted.Ways {
+				_, from, _ := strings.Cut(w.String(), " --partition 0 ")
+				ways = append(ways, strings.TrimSuffix(from, " --reason log-truncated"))
+			}
+			rig.Want(t, "ways out", strings.Join(ways, ", "), tc.ways)
 		})
 	}
 }

@@ -2,6 +2,8 @@ package verdict
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -24,5 +26,29 @@ func TestServersOwnTimeOutsNameTheirLimit(t *testing.T) {
 	defer cancel() // a call has no more time than its batch
 	if err := Overdue(over, &pgconn.PgError{Code: "25P04"}, event, limits); !strings.HasPrefix(err.Error(), "limits.batch_timeout (30s)") {
 		t.Errorf("25P04 of a call that is over is told as %v", err)
+	}
+}
+
+// TestOwnContextNamesTheHandlersContext: an error of a context is the handler's own, whether the
+// driver returned it or the server canceled the statement; other errors stay as they are.
+func TestOwnContextNamesTheHandlersContext(t *testing.T) {
+	canceled, other := &pgconn.PgError{Code: "57014"}, &pgconn.PgError{Code: "23505"}
+	plain := errors.New("plain")
+	for _, c := range []struct {
+		err, by error
+		want    string // "" if the error stays as it is
+	}{
+		{context.DeadlineExceeded, nil, "passed its deadline"},
+		{fmt.Errorf("send: %w", context.Canceled), nil, "canceled a context of its own"},
+		{canceled, context.DeadlineExceeded, "passed its deadline"},
+		{canceled, context.Canceled, "canceled a context of its own"},
+		{canceled, nil, ""},
+		{other, context.Canceled, ""},
+		{plain, context.Canceled, ""},
+	} {
+		got := OwnContext(c.err, c.by)
+		if c.want == "" && got != c.err || c.want != "" && !strings.Contains(got.Error(), c.want) || !errors.Is(got, c.err) {
+			t.Errorf("%v by %v: got %v, want %q", c.err, c.by, got, c.want)
+		}
 	}
 }
