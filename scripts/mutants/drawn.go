@@ -7,41 +7,16 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/idemgen/idemgen/scripts/internal/house"
 	"github.com/idemgen/idemgen/scripts/mutants/compile"
 	"github.com/idemgen/idemgen/scripts/mutants/draw"
 	"github.com/idemgen/idemgen/scripts/mutants/joint"
 )
-
-// groups are the parts of the product by whose share of caught bugs one sees where tests are
-// missing. A package belongs to the first whose pattern its directory matches; to none, if that is
-// what only tests use.
-var groups = []struct {
-	name    string
-	pattern *regexp.Regexp
-}{
-	{"", regexp.MustCompile(`^\./(examples|internal/(kit|proof)|runtime/(idemtest|internal/(rig|door)))\b|commandtest`)},
-	{"wire and decoders", regexp.MustCompile(`^\./(runtime/(wire|avro|protobuf|framedjson)|internal/(asjson|avromsg|protomsg|frame|text))\b`)},
-	{"outbox and effects", regexp.MustCompile(`^\./runtime/(outbox|effects|httpcall|redislease|lease|internal/(effect|pglease))\b`)},
-	{"clients and member", regexp.MustCompile(`^\./runtime/(confluent|franz|internal/(member|intake|lag|refusal))\b`)},
-	{"operators", regexp.MustCompile(`^\./(runtime/(console|halt|hook|idemotel|idemprom|internal/report)|internal/(operate|process|visible)|cmd/idemgen)\b`)},
-	{"generator", regexp.MustCompile(`^\./(generator|internal/gen|schema|templates)\b`)},
-	{"engine", regexp.MustCompile(`^\./(runtime|internal)\b`)},
-}
-
-func group(dir string) string {
-	for _, g := range groups {
-		if g.pattern.MatchString(dir) {
-			return g.name
-		}
-	}
-	return ""
-}
 
 // drawnBug is a bug that was drawn.
 type drawnBug struct {
@@ -101,7 +76,7 @@ func runDrawn(ctx context.Context, o options) error {
 func (r *raffle) draw(packages []*modulePackage, o options) error {
 	var dirs []string
 	for _, p := range packages {
-		if group(p.dir()) != "" && o.only.MatchString(p.dir()) {
+		if house.Of(filepath.Clean(p.dir())) != "" && o.only.MatchString(p.dir()) {
 			dirs = append(dirs, p.dir())
 		}
 	}
@@ -153,7 +128,7 @@ func (r *raffle) print(o options) {
 		if !played {
 			continue
 		}
-		g := group(b.dir)
+		g := house.Of(filepath.Clean(b.dir))
 		all[g]++
 		all["all"]++
 		if fate != "" {
