@@ -10,9 +10,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
-// TestProgressIsThatOfTheLastPartition: keys are needed until every partition that can bring a copy
-// has been read past their time. A partition without a time, or without a chain, makes it unknown;
-// former topics, other consumers and topics that share no keys do not count.
+// TestProgressIsThatOfTheLastPartition: keys are needed until every partition that can bring a
+// copy has been read past their time. A partition without a time, or without a chain, makes it
+// unknown; former topics, other consumers and topics that share no keys do not count.
 func TestProgressIsThatOfTheLastPartition(t *testing.T) {
 	t.Parallel()
 	db := idemtest.Migrated(t, rig.RuntimeFiles(t))

@@ -1,5 +1,6 @@
 // Package house divides the product's packages into houses, by which the product is weighed and by
-// which one sees where tests are missing. It must not import anything of the module.
+// which one sees where tests are missing. It must not import any other
+// package of this module.
 package house
 
 import "regexp"
@@ -24,8 +25,8 @@ var houses = []struct {
 // Names are the houses, in the order in which they are printed.
 var Names = []string{"core", "clients", "effects", "outbox", "formats", "observe", "operators", "generator", "commands"}
 
-// Of returns the house of a package or a file, by its path below the module's root; "" of what only
-// proves the product, and of what is not Go of the product.
+// Of returns the house of a package or a file, by its path below the module's root; "" if it only
+// proves the product.
 func Of(path string) string {
 	for _, h := range houses {
 		if h.is.MatchString(path) {
