@@ -118,11 +118,12 @@ generate:
 ## mutants: plants bugs one at a time; each must be caught by a test. It plays those that are new
 ## or changed since scripts/mutants/caught.txt recorded them as caught, so a run that was stopped
 ## goes on. SHARD=2/4 plays the second of four parts. ALL=1 plays all: it first removes them
-## from the record, so start it once, and go on without it
+## from the record, so start it once, and go on without it. DRAW=200 SEED=n draws bugs at random instead
 SHARD ?=
 ALL ?=
+DRAW ?=
 mutants: cc
-	go run ./scripts/mutants -shard '$(SHARD)'$(if $(ALL), -all)
+	go run ./scripts/mutants $(if $(DRAW),-draw $(DRAW) -seed $(SEED),-shard '$(SHARD)'$(if $(ALL), -all))
 
 ## release-check: plays what a tag of this commit would publish, from a folder as the proxy: README's quick
 ## start alone, in a workspace, vendored and both, and an upgrade; FROM=revision is the version before, else the last tag. CHECK=regexp chooses of these

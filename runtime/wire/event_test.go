@@ -55,8 +55,8 @@ func (p *keyed) Add(b *Batch, m *Message) (err error) {
 	return err
 }
 
-// TestTakeClaimsTheKeyOfAnEventOnce: an event is new once for its key, a duplicate must have the same
-// content, and what is rejected before claims nothing.
+// TestTakeClaimsTheKeyOfAnEventOnce: an event is new once for its key, a duplicate must have the
+// same content, and what is rejected before claims nothing.
 func TestTakeClaimsTheKeyOfAnEventOnce(t *testing.T) {
 	policy := &FailurePolicy{Retries: 9}
 	p := &keyed{Event: Event[string, *calls]{
