@@ -125,8 +125,8 @@ func TestFrames(t *testing.T) {
 		"the place of its message in the file, which follows":  "\x00\x00\x00\x00\x01\x02\x01",
 		"the place of its message":                             "\x00\x00\x00\x00\x01\x08\x02\x02",
 		"the place of its":                                     "\x00\x00\x00\x00\x01\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
-		"it is no message shop.v1.Order":                       "\x00\x00\x00\x00\x01\x02\x02\n\x02a",
-		"it is no message shop.v1.Orde":                        "\x00\x00\x00\x00\x01\x02\x02\n\x01\xff",
+		"it is not a valid message shop.v1.Order":              "\x00\x00\x00\x00\x01\x02\x02\n\x02a",
+		"it is not a valid message shop.v1.Orde":               "\x00\x00\x00\x00\x01\x02\x02\n\x01\xff",
 	} {
 		if _, err := order.Open(nil, []byte(bad)); err == nil || !strings.HasPrefix(err.Error(), text) {
 			t.Errorf("%q: %v, want %s", bad, err, text)
