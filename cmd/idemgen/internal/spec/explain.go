@@ -30,7 +30,7 @@ spec is idemgen.yaml here.`,
 				return err
 			}
 			if len(specs) != 1 {
-				return fmt.Errorf("explain is for one spec, and %s has %d", args[0], len(specs))
+				return fmt.Errorf("explain takes one spec, but %s has %d", args[0], len(specs))
 			}
 			e := generator.Explain(specs[0])
 			out.Members["diagnostics"] = append([]generator.Diagnostic{}, e.Diagnostics...)
