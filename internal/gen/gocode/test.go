@@ -90,7 +90,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 		doc = strings.Replace(doc, " is yours", " and editTestLog are yours", 1)
 		elems = append(elems, text("Edit: editTestLog"))
 	}
-	doc += "\n\nThe tests of topics deliver records in these ways, and the rows must be the same each time:" + strings.Join(tests.Scenarios, "; ") + ". go test -v prints records and rows."
+	doc += "\n\nThe tests of topics deliver records in these ways, and the rows must be the same each time: " + strings.Join(tests.Scenarios, "; ") + ". go test -v prints records and rows."
 	service := qual(idemtestPath, "Service")
 	f.fn(doc, "", "testService", nil, service, func(g *group) { g.Return(composite(service, elems)) })
 }
