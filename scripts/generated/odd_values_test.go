@@ -122,7 +122,7 @@ func oddRecords(t *testing.T) []oddRecord {
 		{"a text in json", loose, first + part(1, "l"), second + part(1, part(1, "\xff")), "", "held" + noText},
 		{"a name in json", loose, first + part(1, "m"), second + part(1, part(2, part(1, "\xff"))), "", "held holds a name that" + noText},
 		{"a place that is cut off", loose, first + part(1, "n"), "\x00\x00\x00\x00\x01\x04\x02", "", "cannot be read: the message indexes after the schema id are malformed"},
-		{"a place below another one", loose, first + part(1, "o"), "\x00\x00\x00\x00\x01\x04\x02\x02", "", "cannot be read: it is another message of the file than odd.v2.Loose"},
+		{"a place below another one", loose, first + part(1, "o"), "\x00\x00\x00\x00\x01\x04\x02\x02", "", "cannot be read: it is another message of the file, not odd.v2.Loose"},
 		// Well-known types.
 		{"an Any of the file", envelopes, "", envelope("a", "opened", held("odd.v1.Detail", part(1, "n")+packed(2, durationpb.New(1500000000)))),
 			`(a,"{""note"": ""n"", ""took"": ""1.500s"", ""@type"": ""type.googleapis.com/odd.v1.Detail""}",,,)`, ""},

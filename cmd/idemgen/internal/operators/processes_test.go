@@ -60,8 +60,8 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
 
 1 partition not known: orders.v1/7
           not-reported: no process reports it
-          wait: a rebalance takes a moment; if it lasts, look at the members of the group: one may
-            have the partition that does not report itself
+          wait: a rebalance takes a moment; if it lasts, look at the members of the group: one that
+            does not report itself may have the partition
 
 1 partition retries by itself: orders.v1/6
           waiting since 2026-01-01T12:00:00Z: the waiting of it because because because because
@@ -70,10 +70,11 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
           idemgen stream release --consumer projector --topic orders.v1 --partition 6 --reason waiting
 
 1 process fell silent within the last hour
-          fell-silent: b, process 2 since T; a process that ends says so: it was
-            killed, hangs, or lost its machine or its way to the database
-          if it happens again and again, look for kills by the kernel for want of memory, and for
-            crashes in their logs
+          fell-silent: b, process 2 since T; a process that ends in order says
+            so: one that falls silent was killed, hangs, or lost its machine or its connection to
+            the database
+          if it happens repeatedly, look for out-of-memory kills by the kernel, and for crashes in
+            their logs
 
 orders.v1 of projector
 topic id 00000000-0000-4000-8000-000000000001

@@ -284,7 +284,7 @@ topics:
 		old, new, want string
 		code           int
 	}{
-		{"old", "layout", "the schema in layout.avsc is another one, with which records that were written before cannot be read", different},
+		{"old", "layout", "the schema in layout.avsc has changed, and older records cannot be read with it", different},
 		{"two", "scale", "the schema in scale.avsc is another one", different},
 		{"old", "comment", "", done},
 		{"framed", "framed_layout", "", done},

@@ -28,7 +28,7 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 	base = strings.Replace(base, "tables:\n", "types:\n  Channel: {enum: [web, shop]}\n  Line: {fields: {sku: string, pieces: optional int32}}\ntables:\n", 1)
 	for _, c := range []struct{ old, new, told, hint string }{
 		{"note: optional string", "note: string", `field "note" is now required; it was not before`, "until the older records have been read"},
-		{"note: optional string", "note: {type: string, default: none}", `field "note" may not be null any more`, "keep it optional"},
+		{"note: optional string", "note: {type: string, default: none}", `field "note" may no longer be null`, "keep it optional"},
 		{"note: optional string", "note: optional string, weight: int32", `field "weight" is new and required`, "optional or with a default"},
 		{"note: optional string", "note: optional string, weight: {type: int32, default: 1}", "", ""},
 		{"note: optional string", "note: optional string, at: {type: timestamp, record: timestamp}", "", ""},
