@@ -99,20 +99,20 @@ func TestPlan(t *testing.T) {
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", uncalled, "Counted.effect is new. The previous version applies events without the call, beside this one or after a rollback"},
 		{"an effect goes", ", effect: {if_interrupted: retry}}", ", handle: true}", callers, "Events that this version applies have no call, even after a rollback"},
 		{"an effect in place of a handler", "if_newer: at}]\n        handle: true\n      Counted", "if_newer: at}]\n        effect: {if_interrupted: retry}\n      Counted", uncalled, "Moved.effect is new"},
-		{"another answer to a cut call", "{if_interrupted: retry, timeout", "{if_interrupted: dead_letter, timeout", compatible, "Versions side by side follow their own"},
+		{"another answer to a cut call", "{if_interrupted: retry, timeout", "{if_interrupted: dead_letter, timeout", compatible, "Versions that run side by side each follow their own"},
 		{"a handler in place of steps", "write: [{update: doors, set: {n: n}}]", "handle: true", callers, "handle is new"},
 		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it applies to calls from now on"},
-		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A recorded result whose event is not yet in the ledger cannot be read`},
+		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: there was none, and "Ring" is now read. A recorded result whose event is not yet in the ledger cannot be read`},
 		{"a result, and what the method returns", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, "deploy this when no event is waiting for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
 		{"no result any more", ", result: Ring", "", results, `for the previous version, the result of event "Rung" of doors.v1: there was none, and "Ring" is now read. It cannot read what a call of this version returned`},
-		{"no result any more, and what the method returns", ", result: Ring", "", results, "Those that were recorded are not read, and the rows of their events are written.\n"},
+		{"no result any more, and what the method returns", ", result: Ring", "", results, "Recorded results are not read, and the rows of their events are written.\n"},
 		{"a member of a result", "id: string, note", "id: string, at: timestamp, note", results, `the result of event "Rung" of doors.v1: field "at" is new and required. A recorded result whose event is not yet in the ledger cannot be read`},
 		{"a member of a result is gone", "id: string, note", "note", results, `for the previous version, the result of event "Rung" of doors.v1: field "id" is new and required. It cannot read what a call of this version returned`},
 		{"an optional member of a result", "id: string, note", "id: string, at: optional timestamp, note", compatible, "types.Ring"},
 		{"a member of a result renamed", "note: optional string", "remark: optional string", results, `"note" of the same type is gone: if it is the same field, it was renamed. A recorded result`},
 		{"an optional field renamed", "hand: optional string", "arm: optional string", loses, `event "Moved" of doors.v1: field "arm" is new, and "hand" of the same type is gone`},
 		{"a member of a result renamed, of another type", "note: optional string", "seen: optional int32", results, `field "seen" is new, and "note" of another type is gone`},
-		{"an optional field renamed, of another type", "hand: optional string", "arm: optional int32", loses, `field "arm" is new, and "hand" of another type is gone: what records have of that is ignored`},
+		{"an optional field renamed, of another type", "hand: optional string", "arm: optional int32", loses, `field "arm" is new, and "hand" of another type is gone: its values in records are ignored`},
 		{"an optional field renamed beside another new one", "hand: optional string", "arm: optional string, n: optional int32", loses, "fields.n is new. Records without it can still be read"},
 		{"a record's own value goes, and an optional field comes", "blob: {type: bytes, record: key}", "mark: {type: optional string, header: mark}", compatible, "fields.mark is new. Records without it can still be read"},
 		{"an optional field is gone", "hand: optional string, ", "", compatible, "fields.hand is gone"},
@@ -125,17 +125,17 @@ func TestPlan(t *testing.T) {
 		{"a new required field", "at: timestamp}", "at: timestamp, by: string}", letters, `field "by" is new and required`},
 		{"a field that may be absent now", "at: timestamp}", "at: timestamp, n: {type: int32, default: 1}}", compatible, "fields.n is new"},
 		{"another path of a field", "fields: {n: int32}", "fields: {n: {type: int32, path: count}}", letters, `field "n" is now read at $.count; it was at $.n`},
-		{"another type of a field", "fields: {n: int32}", "fields: {n: {type: int32, header: n}}", letters, `field "n" is read at header n`},
+		{"another type of a field", "fields: {n: int32}", "fields: {n: {type: int32, header: n}}", letters, `field "n" is now read at header n`},
 		{"another source", "source: {header: request}", "source: {header: id}", dedup, `its source was [header "request"] and is [header "id"]`},
 		{"an event renamed", "      Counted:", "      Tallied:", dedup, `the identity of event "Tallied" changed: its name was "Counted"`},
 		{"an event renamed, with another field", "      Counted:\n        type: counted\n        fields: {n: int32}", "      Tallied:\n        type: counted\n        fields: {n: {type: int32, default: 1}}", dedup, `event "Tallied" changed: its name was "Counted"`},
 		{"a type goes to another event", "      Counted:\n        type: counted", "      Tallied: {type: counted, fields: {n: int32}, handle: true}\n      Counted:\n        type: tallied", dedup, `event "Tallied" changed: records of its types were those of event "Counted", whose keys are other ones`},
 		{"a topic renamed", "  doors.v1:", "  doors.v2:", dedup, `its topic was "doors.v1"`},
 		{"the consumer renamed", "consumer: door-keeper", "consumer: doors", again, `the consumer was "door-keeper" and is "doors"`},
-		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record on"},
+		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record that"},
 		{"a stored key becomes an offset", "[ordered]\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
 			"[ordered, unique]\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},
-		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only with that of keys stored under the new definition"},
+		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only for keys stored under the new definition"},
 		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys now reads `keys.north.v1, keys.east.v1, keys.south.v1`; it read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and the others continue"},
 		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are no longer among them are not read; their ledgers, keys and rows stay. To do: deploy this once they have been read to their ends"},
 		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is now json_string; it was plain"},
@@ -196,7 +196,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 	if code, out, stderr := run(t, "plan", "--base", "HEAD~1", "--json"); code != different || !strings.Contains(out, `"verdict": "records still in the topic become dead letters"`) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
-	refused(t, `git knows no commit "nowhere"`, "plan", "--base", "nowhere")
+	refused(t, `git has no commit "nowhere"`, "plan", "--base", "nowhere")
 	refused(t, "--base selects a version in git", "plan", "--base", "HEAD", "idemgen.yaml", "idemgen.yaml")
 	write(t, "idemgen.yaml", strings.Replace(read(t, "idemgen.yaml"), "window: 8d", "window: 8", 1))
 	refused(t, "E108", "plan")
@@ -232,7 +232,7 @@ topics:
 `
 	module(t, map[string]string{"a.proto": proto, "old.yaml": was, "two.yaml": strings.ReplaceAll(was, "a.One", "a.Two"), "framed.yaml": strings.ReplaceAll(was, "protobuf,", "confluent_protobuf,")})
 	for file, want := range map[string]string{
-		"two.yaml":    "payload.schema names message a.Two, and named a.One",
+		"two.yaml":    "payload.schema now names message a.Two; it named a.One",
 		"framed.yaml": "payload.encoding is now confluent_protobuf; it was protobuf",
 	} {
 		if code, out, stderr := run(t, "plan", "old.yaml", file); code != different || !strings.Contains(out, want) {
@@ -285,7 +285,7 @@ topics:
 		code           int
 	}{
 		{"old", "layout", "the schema in layout.avsc has changed, and older records cannot be read with it", different},
-		{"two", "scale", "the schema in scale.avsc is another one", different},
+		{"two", "scale", "the schema in scale.avsc has changed", different},
 		{"old", "comment", "", done},
 		{"framed", "framed_layout", "", done},
 		{"old", "framed", "payload.encoding is now confluent_avro; it was avro", different},
