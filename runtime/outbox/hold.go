@@ -153,7 +153,7 @@ func (l *lead) tellHeld() {
 	l.tell(aboutRefused, nil)
 	if l.told {
 		l.told = false
-		l.log().Info("outbox: no aggregate is held back any more")
+		l.log().Info("outbox: aggregates are no longer held back")
 	}
 }
 

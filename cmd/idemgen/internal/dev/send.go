@@ -211,6 +211,6 @@ func (r *run) sendOne(ctx context.Context, record *Record, again string) bool {
 		r.say("nothing more is sent: %v", err)
 		return false
 	}
-	r.say("sent %s%s: topic=%s partition=%d offset=%d", cmp.Or(record.Event, "a record that is no event of the spec"), again, m.Topic, m.Partition, m.Offset)
+	r.say("sent %s%s: topic=%s partition=%d offset=%d", cmp.Or(record.Event, "a record that is not an event of the spec"), again, m.Topic, m.Partition, m.Offset)
 	return true
 }
