@@ -99,7 +99,7 @@ func (s Service) RunTopic(t *testing.T, topic string) {
 		t.Fatalf("idemtest: %v", err)
 	}
 	if unknown := unknownNames(spec); len(unknown) > 0 {
-		t.Errorf("idemtest: ChangesNoRow names %s, but no event with a handler has this name", strings.Join(unknown, ", "))
+		t.Errorf("idemtest: ChangesNoRow names %s, and no event with a handler is called so", strings.Join(unknown, ", "))
 	}
 	files, _ := s.cases()
 	for _, file := range files {

@@ -36,7 +36,7 @@ func TestAHandlerThatChangesNoRowIsNamed(t *testing.T) {
 		{"idle", "", "the handler of Captured (handler.go:14) changes no row, so these tests prove nothing about it"},
 		{"idle", "Captured", ""},
 		{"", "Captured", "the handler of Captured (handler.go:14) changes rows: remove it from ChangesNoRow"},
-		{"", "Catured", "ChangesNoRow names Catured, but no event with a handler has this name"},
+		{"", "Catured", "ChangesNoRow names Catured, and no event with a handler is called so"},
 	} {
 		t.Setenv(onPurpose, c.names)
 		if out, passed := play(t, c.handler, "^TestMoneyV1$/^handlers$/^every_handler_changes_a_row$"); passed != (c.says == "") || !strings.Contains(out, c.says) {
