@@ -65,13 +65,13 @@ var reservedTable = regexp.MustCompile(`^(idem_|pg_)`)
 func (n *described) noPlace() (is, so string) {
 	switch {
 	case reservedTable.MatchString(n.Name):
-		return "Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres", "so no step can write it under this name"
+		return "Its name is reserved: idem_ belongs to idemgen's runtime, pg_ to Postgres", "so no step can write it under this name"
 	case n.flaw() != "":
 		return n.flaw(), "and a spec cannot write that"
 	case n.View:
-		return "It is a view, of which the database knows no key", "so write it yourself: its primary_key is what tells its rows apart"
+		return "It is a view, for which the database knows no key", "so write it yourself: its primary_key must identify its rows"
 	}
-	return "It has no unique key whose columns are NOT NULL and of types that a key may have", "so nothing tells its rows apart"
+	return "It has no unique key whose columns are NOT NULL and of types that a key may have", "so nothing identifies its rows"
 }
 
 // flaw returns why the spec cannot have the table's name; "" if it can.
@@ -135,7 +135,7 @@ func (d *describer) table(n *described) {
 	d.keys(n)
 	d.foreignKeys(n)
 	for _, index := range n.Others {
-		d.line(2, "# not said here: %s", comment(index))
+		d.line(2, "# left out: %s", comment(index))
 	}
 	for _, t := range n.Before {
 		d.trigger(t)
@@ -149,11 +149,11 @@ func (d *describer) table(n *described) {
 // trigger writes a comment about a BEFORE trigger, whose effect only its author knows.
 func (d *describer) trigger(t pgtable.Trigger) {
 	if t.Insert {
-		d.line(2, "# trigger %s runs before each new row. Where it fills a column, write filled_by: database of that", comment(t.Name))
+		d.line(2, "# trigger %s runs before each new row. If it fills a column, write filled_by: database on that", comment(t.Name))
 		d.line(2, "# column: then no step has to fill it.")
 		return
 	}
-	d.line(2, "# trigger %s runs before a row is changed. It may put something else in the place of what steps write.", comment(t.Name))
+	d.line(2, "# trigger %s runs before a row is changed. It may replace what steps write.", comment(t.Name))
 }
 
 func (d *describer) keys(n *described) {
@@ -166,9 +166,9 @@ func (d *describer) keys(n *described) {
 		switch {
 		case again:
 		case k.Deferrable:
-			d.line(2, "# not said here: the unique key (%s), which is deferrable", comment(strings.Join(k.Columns, ", ")))
+			d.line(2, "# left out: the unique key (%s), which is deferrable", comment(strings.Join(k.Columns, ", ")))
 		case !n.usable(k.Columns):
-			d.line(2, "# not said here: the unique key (%s), of a type that no key may have", comment(strings.Join(k.Columns, ", ")))
+			d.line(2, "# left out: the unique key (%s), of a type that no key may have", comment(strings.Join(k.Columns, ", ")))
 		default:
 			lists = append(lists, n.list(k.Columns))
 			said = append(said, k.Columns)
@@ -184,7 +184,7 @@ func (d *describer) foreignKeys(n *described) {
 	for _, fk := range n.ForeignKeys {
 		i := slices.IndexFunc(d.tables, func(o described) bool { return o.Schema == fk.Schema && o.Name == fk.Table })
 		if why := d.foreign(n, fk, i); why != "" {
-			d.line(2, "# not said here: the foreign key (%s) to %s: %s", comment(strings.Join(fk.Columns, ", ")), comment(fk.Schema+"."+fk.Table), why)
+			d.line(2, "# left out: the foreign key (%s) to %s: %s", comment(strings.Join(fk.Columns, ", ")), comment(fk.Schema+"."+fk.Table), why)
 			continue
 		}
 		// A foreign key names the columns in the order of the parent's primary key.
@@ -227,7 +227,7 @@ func (d *describer) column(n *described, c *pgtable.Column) {
 	if n.columns[c.Name] == "" {
 		d.line(3, "# %s: left out. %s", comment(c.Name), comment(noWord(c)))
 		if !c.Nullable && c.Default == "" && c.Always == "" {
-			d.line(3, "# No row can be without it, so no step can make rows here: give it a default in the database.")
+			d.line(3, "# Each row needs it, so no step can insert rows here: give it a default in the database.")
 		}
 		return
 	}
@@ -264,9 +264,9 @@ func noWord(c *pgtable.Column) string {
 		return "Its name " + why + ", and a spec cannot write that"
 	}
 	if strings.HasPrefix(c.Type, "named(") {
-		return fmt.Sprintf("Its type is %q.%q, and named(schema.type) takes small letters, digits and _ only", c.Base.Schema, c.Base.Name)
+		return fmt.Sprintf("Its type is %q.%q, but named(schema.type) only accepts lowercase letters, digits and _", c.Base.Schema, c.Base.Name)
 	}
-	return "The language has no word for " + c.Type
+	return "The spec language has no type for " + c.Type
 }
 
 // fillsItself reports whether the database fills a column. A key whose default is any value, such

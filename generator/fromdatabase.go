@@ -14,7 +14,7 @@ import (
 func specOf(s Start) ([]byte, error) {
 	section, in := describe(s.Tables)
 	if len(in) == 0 {
-		return nil, fmt.Errorf("a spec can say nothing of these tables:\n%s", strings.TrimPrefix(section, "tables:\n"))
+		return nil, fmt.Errorf("a spec cannot describe these tables:\n%s", strings.TrimPrefix(section, "tables:\n"))
 	}
 	start := scaffold.Existing{Consumer: s.Consumer, Package: s.Package, Tables: section}
 	for _, n := range in {

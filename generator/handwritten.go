@@ -31,12 +31,12 @@ func (s *source) fits(hand *gopkg.Package, files []output.File) error {
 		fset := token.NewFileSet()
 		syntax, err := parser.ParseFile(fset, file.Path, file.Data, parser.SkipObjectResolution)
 		if err != nil {
-			return fmt.Errorf("idemgen would write Go code that is none, please report this: %w", err)
+			return fmt.Errorf("idemgen would write invalid Go code, please report this: %w", err)
 		}
 		gopkg.Each(syntax, func(name string, pos token.Pos) {
 			if by, clash := hand.Declared[name]; clash {
 				at := fset.Position(pos)
-				errs = append(errs, fmt.Errorf("%s: %s is declared by generated code too, at %s:%d:%d: rename yours, or the entry of the spec",
+				errs = append(errs, fmt.Errorf("%s: %s is also declared by generated code, at %s:%d:%d: rename yours, or the entry of the spec",
 					s.at(by), strings.TrimPrefix(name, "?."), s.folder.Show(file.Path), at.Line, at.Column))
 			}
 		})

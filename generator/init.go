@@ -252,7 +252,7 @@ func samePackageAs(dir, pkg string) error {
 			return err
 		}
 		if has := file.Name.Name; has != pkg && has != pkg+"_test" {
-			return fmt.Errorf("%s is of package %s, the spec would be of package %s: choose another folder, for example idemgen init %s, or set --package",
+			return fmt.Errorf("%s is in package %s, but the spec would be in package %s: choose another folder, for example idemgen init %s, or set --package",
 				filepath.ToSlash(name), has, pkg, path.Join(filepath.ToSlash(dir), "events"))
 		}
 	}

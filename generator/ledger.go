@@ -106,7 +106,7 @@ func (u ledgerReader) strange(files []stranger, missing map[string]string) (errs
 }
 
 // oneBranch is the way on after two branches have both appended.
-const oneBranch = "keep idem.state.yaml and the migrations as the branch has them that was merged first, delete what the other one appended, " +
+const oneBranch = "keep idem.state.yaml and the migrations of the branch that was merged first, delete what the other one appended, " +
 	"and run generate again: it appends what the merged spec still needs"
 
 // unchanged refuses a migration that is not as idemgen wrote it.
@@ -116,7 +116,7 @@ func (u ledgerReader) unchanged(file, sum string, content []byte) error {
 	case syntax.Unmerged(content) > 0:
 		return fmt.Errorf("%s:%d: this looks like an unresolved merge of two branches that both appended a migration: %s", u.showMigration(file), syntax.Unmerged(content), oneBranch)
 	case sum != state.Sum(content):
-		return fmt.Errorf("%s was changed after idemgen wrote it: restore it, it may have been applied; what it lacks belongs into a migration of your own", u.showMigration(file))
+		return fmt.Errorf("%s was changed after idemgen wrote it: restore it, it may have been applied; what it lacks belongs in a migration of your own", u.showMigration(file))
 	case written != u.service.Migrations.Format:
 		return fmt.Errorf("%s has the format %s, and %s says %s: idemgen writes no migration again. Keep the format; or, if the migrations were never applied anywhere, delete what idemgen wrote in %s and %s, and run generate again",
 			u.showMigration(file), written, u.Path, u.service.Migrations.Format, u.folder.Show(u.service.Migrations.Dir), u.folder.Show(state.File))
@@ -126,7 +126,7 @@ func (u ledgerReader) unchanged(file, sum string, content []byte) error {
 
 // sameNumber refuses two migrations of one number: in which order they are applied, nobody says.
 func (u ledgerReader) sameNumber(a, b string) error {
-	return fmt.Errorf("%s and %s have the same number: give the one that was not applied anywhere the next one, if it is yours; if two branches have both appended, %s",
+	return fmt.Errorf("%s and %s have the same number: if the one that was not applied anywhere is yours, give it the next number; if two branches have both appended, %s",
 		u.showMigration(a), u.showMigration(b), oneBranch)
 }
 

@@ -100,7 +100,7 @@ func drawn(tests *proof.Service, t *model.Topic, inCase map[string]bool) (script
 		if !inCase[e.GoName] {
 			events = append(events, e.GoName)
 			if e.HasCode() {
-				refuse = ", so your Go code may refuse them"
+				refuse = ", so your Go code may reject them"
 			}
 		}
 	}

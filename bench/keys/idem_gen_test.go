@@ -11,18 +11,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestAnywhereV1 delivers records of topic "anywhere.v1", drawn from the spec, in the ways
-// below.
+// TestAnywhereV1 delivers records of topic "anywhere.v1", generated from the spec, in the ways
+// that testService lists.
 func TestAnywhereV1(t *testing.T) {
 	testService().RunTopic(t, "anywhere.v1")
 }
 
-// TestSameV1 delivers records of topic "same.v1", drawn from the spec, in the ways below.
+// TestSameV1 delivers records of topic "same.v1", generated from the spec, in the ways that
+// testService lists.
 func TestSameV1(t *testing.T) {
 	testService().RunTopic(t, "same.v1")
 }
 
-// TestOffsetV1 delivers records of topic "offset.v1", drawn from the spec, in the ways below.
+// TestOffsetV1 delivers records of topic "offset.v1", generated from the spec, in the ways
+// that testService lists.
 func TestOffsetV1(t *testing.T) {
 	testService().RunTopic(t, "offset.v1")
 }
@@ -35,11 +37,11 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
 // batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
 // at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
-// other content; mended and replayed; tombstone. go test -v prints records and rows.
+// other content; repaired and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

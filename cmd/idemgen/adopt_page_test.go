@@ -120,7 +120,7 @@ func TestCommandsOfTheTakeOver(t *testing.T) {
 		write(t, "idemgen.yaml", strings.NewReplacer("  processed_messages:\n"+tables, "", "    start_from: committed\n", "").Replace(spec[:start]))
 		defer write(t, "idemgen.yaml", spec)
 		_, out, _ := run(t, args...)
-		if says(t, done, args, "tables.processed_messages is gone. This version starts with it or without it", "start_from is gone", "write changed"); strings.Count(out, "- **") != strings.Count(out, "- **compatible**") {
+		if says(t, done, args, "tables.processed_messages is gone. This version starts with or without it", "start_from is gone", "write changed"); strings.Count(out, "- **") != strings.Count(out, "- **compatible**") {
 			t.Errorf("not all of it is compatible:\n%s", out)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 // CardsV1Handler handles the events of topic "cards.v1" that need Go code.
 type CardsV1Handler interface {
-	// CardCaptured says that a payment by card was captured. It was authorized before, so no
-	// balance is asked for.
+	// CardCaptured says that a payment by card was captured. It was authorized before, so the
+	// balance is not checked.
 	CardCaptured(ctx context.Context, tx idem.Tx, e CardCaptured) error
 }
 
@@ -80,8 +80,8 @@ func (p *cardsV1Plan) Flush(b *wire.Batch) {
 // cardsV1Decoder decodes the records of topic "cards.v1".
 type cardsV1Decoder = strictjson.Scanner
 
-// CardCaptured says that a payment by card was captured. It was authorized before, so no
-// balance is asked for.
+// CardCaptured says that a payment by card was captured. It was authorized before, so the
+// balance is not checked.
 // It is event "card.captured" on topic "cards.v1".
 // Its idempotency key is entry_id (payload); records with the same key are one event.
 type CardCaptured struct {

@@ -12,19 +12,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestTransfersV1 delivers records of topic "transfers.v1", drawn from the spec, in the ways
-// below.
+// TestTransfersV1 delivers records of topic "transfers.v1", generated from the spec, in the
+// ways that testService lists.
 func TestTransfersV1(t *testing.T) {
 	testService().RunTopic(t, "transfers.v1")
 }
 
-// TestInterestV1 delivers records of topic "interest.v1", drawn from the spec, in the ways
-// below.
+// TestInterestV1 delivers records of topic "interest.v1", generated from the spec, in the ways
+// that testService lists.
 func TestInterestV1(t *testing.T) {
 	testService().RunTopic(t, "interest.v1")
 }
 
-// TestCardsV1 delivers records of topic "cards.v1", drawn from the spec, in the ways below.
+// TestCardsV1 delivers records of topic "cards.v1", generated from the spec, in the ways that
+// testService lists.
 func TestCardsV1(t *testing.T) {
 	testService().RunTopic(t, "cards.v1")
 }
@@ -38,16 +39,16 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler and editTestLog are yours, in
 // idem_setup_test.go.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // rolled back, then applied; every handler changes a row; one by one; one batch; random
 // batches; redelivered; repeated in the batch; repeated in later batches; on two partitions at
 // once; two owners at once; zombie; ledger lost its tail; crash at every step; reply lost;
-// poison in the middle; values that cannot be unpacked; key with other content; mended and
+// poison in the middle; values that cannot be unpacked; key with other content; repaired and
 // replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "4d8e06c18cd68955",
+		Digest: "f869ff7c8211e4d4",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},

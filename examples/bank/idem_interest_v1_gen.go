@@ -59,7 +59,8 @@ func (p *interestV1Plan) Flush(b *wire.Batch) {
 // interestV1Decoder decodes the records of topic "interest.v1".
 type interestV1Decoder = strictjson.Scanner
 
-// InterestPaid says what an account gets for a month. The account that pays is in every event.
+// InterestPaid says which interest an account receives for a month. Each event names the
+// account that pays it.
 // It is the event of topic "interest.v1".
 // Its idempotency key is account_id (record key) and month (payload); records with the same
 // key are one event.

@@ -104,7 +104,7 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 	}, opts...)
 }
 
-// Item is one position of an order.
+// Item is one line item of an order.
 type Item struct {
 	SKU      string
 	Quantity int32

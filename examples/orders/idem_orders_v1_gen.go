@@ -15,8 +15,8 @@ import (
 
 // OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
 type OrdersV1Handler interface {
-	// OrderPaid says that a payment for an order was booked. Its payment_id is its identity,
-	// whoever sends it.
+	// OrderPaid says that a payment for an order was booked. Its payment_id identifies it,
+	// whichever program sends it.
 	OrderPaid(ctx context.Context, tx idem.Tx, e OrderPaid) error
 }
 
@@ -374,8 +374,8 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
-// OrderPaid says that a payment for an order was booked. Its payment_id is its identity,
-// whoever sends it.
+// OrderPaid says that a payment for an order was booked. Its payment_id identifies it,
+// whichever program sends it.
 // It is event "order.paid" on topic "orders.v1".
 // Its idempotency key is payment_id (payload); records with the same key are one event.
 type OrderPaid struct {

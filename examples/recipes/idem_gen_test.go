@@ -12,22 +12,26 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestOrdersV1 delivers records of topic "orders.v1", drawn from the spec, in the ways below.
+// TestOrdersV1 delivers records of topic "orders.v1", generated from the spec, in the ways
+// that testService lists.
 func TestOrdersV1(t *testing.T) {
 	testService().RunTopic(t, "orders.v1")
 }
 
-// TestPeopleV1 delivers records of topic "people.v1", drawn from the spec, in the ways below.
+// TestPeopleV1 delivers records of topic "people.v1", generated from the spec, in the ways
+// that testService lists.
 func TestPeopleV1(t *testing.T) {
 	testService().RunTopic(t, "people.v1")
 }
 
-// TestMoneyV1 delivers records of topic "money.v1", drawn from the spec, in the ways below.
+// TestMoneyV1 delivers records of topic "money.v1", generated from the spec, in the ways that
+// testService lists.
 func TestMoneyV1(t *testing.T) {
 	testService().RunTopic(t, "money.v1")
 }
 
-// TestFilesV1 delivers records of topic "files.v1", drawn from the spec, in the ways below.
+// TestFilesV1 delivers records of topic "files.v1", generated from the spec, in the ways that
+// testService lists.
 func TestFilesV1(t *testing.T) {
 	testService().RunTopic(t, "files.v1")
 }
@@ -41,11 +45,11 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler and editTestLog are yours, in
 // idem_setup_test.go.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // rolled back, then applied; every handler changes a row; one by one; one batch; random
 // batches; redelivered; repeated in the batch; repeated in later batches; on two partitions at
 // once; two owners at once; zombie; ledger lost its tail; crash at every step; reply lost;
-// poison in the middle; values that cannot be unpacked; key with other content; mended and
+// poison in the middle; values that cannot be unpacked; key with other content; repaired and
 // replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{

@@ -48,7 +48,7 @@ func New(schema, name string) (*Type, error) {
 	t.Root = t.root
 	if name != "" {
 		if t.Root = t.find(name); t.Root == nil {
-			return nil, fmt.Errorf("there is no type %s in it, or several", name)
+			return nil, fmt.Errorf("it has no type %s, or several", name)
 		}
 		if t.schema, err = t.Root.Schema(); err != nil {
 			return nil, err
@@ -56,7 +56,7 @@ func New(schema, name string) (*Type, error) {
 	}
 	union := t.Root.Type == "union" && len(t.Root.Branches) > 1 && !slices.ContainsFunc(t.Root.Branches, func(b avro.SchemaNode) bool { return !IsRecord(t.Of(&b)) })
 	if !IsRecord(t.Root) && !union && !isScalar(t.Root) {
-		return nil, errors.New("its values are no record, no union of records, and no single value")
+		return nil, errors.New("its values are neither records nor a union of records nor single values")
 	}
 	own := *t.tree
 	own.root = t.Root
@@ -127,15 +127,15 @@ func (t *Type) OpenWithin(into, value []byte, as *Written, most int) (out []byte
 	wrote, err := o.branch(as.root)
 	if err == nil {
 		if !t.opens(wrote) {
-			return nil, nil, fmt.Errorf("it is of type %s, and not %s", as.name(wrote), t.name(t.Root))
+			return nil, nil, fmt.Errorf("it is of type %s, not %s", as.name(wrote), t.name(t.Root))
 		}
 		out, err = o.appendValue(into, wrote, t.Root)
 	}
 	if bad, is := errors.AsType[*malformed](err); is {
-		return nil, nil, fmt.Errorf("it is no %s%w", as.name(as.root), bad)
+		return nil, nil, fmt.Errorf("it is not a valid %s%w", as.name(as.root), bad)
 	}
 	if err == nil && len(o.rest) > 0 {
-		err = fmt.Errorf("it is longer than a %s", as.name(as.root))
+		err = fmt.Errorf("it has bytes after the %s", as.name(as.root))
 	}
 	if err == nil {
 		err = o.Check(out)

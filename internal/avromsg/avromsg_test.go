@@ -69,10 +69,10 @@ func TestValuesAreJSON(t *testing.T) {
 		if got, err := is.Open([]byte("_"), value, is.Own()); err != nil || string(got) != "_"+want {
 			t.Errorf("%v\n got %s\nwant _%s", err, got, want)
 		}
-		if _, err := is.Open(nil, append(value, 0), is.Own()); err == nil || err.Error() != "it is longer than a shop.v1.Order" {
+		if _, err := is.Open(nil, append(value, 0), is.Own()); err == nil || err.Error() != "it has bytes after the shop.v1.Order" {
 			t.Errorf("with a byte behind it: %v", err)
 		}
-		if _, err := is.Open(nil, value[:len(value)-1], is.Own()); err == nil || !strings.HasPrefix(err.Error(), "it is no shop.v1.Order") {
+		if _, err := is.Open(nil, value[:len(value)-1], is.Own()); err == nil || !strings.HasPrefix(err.Error(), "it is not a valid shop.v1.Order") {
 			t.Errorf("cut off: %v", err)
 		}
 	}
@@ -143,7 +143,7 @@ func TestValuesOfOtherSchemas(t *testing.T) {
 		"one of the records":   {union("A", "B"), `{"type":"record","name":"B","namespace":"other","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, `{"type":"B","B":{"n":7}}`},
 		"none of the records":  {union("A", "B"), union("C", "A"), `{"type":"C","C":{"n":7}}`, `{"type":"C","C":{"n":7}}`},
 		"a record more":        {union("A", "B"), union("C", "A"), `{"type":"A","A":{"n":7}}`, `{"type":"A","A":{"n":7}}`},
-		"another record":       {record(`{"name":"n","type":"int"}`), `{"type":"record","name":"other.C","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, "it is of type other.C, and not A"},
+		"another record":       {record(`{"name":"n","type":"int"}`), `{"type":"record","name":"other.C","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, "it is of type other.C, not A"},
 		"a record's alias":     {`{"type":"record","name":"A","aliases":["C"],"fields":[{"name":"n","type":"int"}]}`, `{"type":"record","name":"other.C","fields":[{"name":"n","type":"int"}]}`, `{"n":7}`, `{"n":7}`},
 	} {
 		if got := opened(t, tc.reader, tc.writer, tc.value); got != tc.want {
@@ -167,7 +167,7 @@ func TestSchemasThatWereWrittenWith(t *testing.T) {
 	if as, err = is.Written([]string{`"string"`}); err == nil {
 		_, err = is.Open(nil, []byte{2, 'a'}, as)
 	}
-	if err == nil || err.Error() != "it is of type string, and not A" {
+	if err == nil || err.Error() != "it is of type string, not A" {
 		t.Errorf("a text: %v", err)
 	}
 	for text, schema := range map[string]string{"In": `{"type":"record","name":"A","fields":[{"name":"in","type":"In"}]}`, "object": `{"type":"object"}`} {

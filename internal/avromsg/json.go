@@ -79,7 +79,7 @@ func (o *opening) within(b []byte, wrote *avro.SchemaNode, write func(b []byte) 
 // appendAs writes a value for a type that is no union.
 func (o *opening) appendAs(b []byte, wrote, reads *avro.SchemaNode) ([]byte, error) {
 	if reads != nil && !matches(reads, wrote) {
-		return o.Refuse(b, fmt.Sprintf("is of type %s, and not %s", o.name(wrote), o.reads.name(reads))), o.skip(wrote)
+		return o.Refuse(b, fmt.Sprintf("is of type %s, not %s", o.name(wrote), o.reads.name(reads))), o.skip(wrote)
 	}
 	var items, values *avro.SchemaNode
 	if reads != nil {
@@ -147,7 +147,7 @@ func (o *opening) appendMap(b []byte, wrote, reads *avro.SchemaNode) ([]byte, er
 	for i := 1; i < len(all); i++ {
 		if bytes.Equal(entry(all[i]), entry(all[i-1])) {
 			o.rest = behind
-			return o.Refuse(b, "is a map that holds a name twice"), nil
+			return o.Refuse(b, "is a map that has a name twice"), nil
 		}
 	}
 	b = append(b, '{')
@@ -254,7 +254,7 @@ func (o *opening) appendSingle(b []byte, wrote, reads *avro.SchemaNode) ([]byte,
 	case l == "decimal" && (len(v) > mostDecimal || means.Scale > mostScale):
 		return o.Refuse(b, "is a decimal that is too large"), nil
 	case l == "decimal" && len(v) == 0:
-		return o.Refuse(b, "is a decimal of no bytes"), nil
+		return o.Refuse(b, "is a decimal without bytes"), nil
 	case l == "decimal":
 		return append(b, avro.RatFromBytes(v, means.Scale).FloatString(means.Scale)...), nil
 	case l == "uuid" && len(v) == 16:
@@ -295,7 +295,7 @@ func (o *opening) appendInteger(b []byte, wrote, reads, means *avro.SchemaNode, 
 		from, to := unitOf(was), unitOf(is)
 		switch {
 		case to < from && v%(from/to) != 0:
-			return o.Refuse(b, "is a time of day that is no whole number in the unit of the schema")
+			return o.Refuse(b, "is a time of day that is not a whole number of the schema's unit")
 		case to < from:
 			v /= from / to
 		default:

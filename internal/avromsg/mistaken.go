@@ -16,7 +16,7 @@ import (
 
 // mistaken is the reason for a value whose logical type was ignored, and is another one where it
 // is read.
-const mistaken = "has a logical type in the writer's schema that is not valid or not known"
+const mistaken = "has an invalid or unknown logical type in the writer's schema"
 
 // property has what a value would mean by the logical type that was ignored.
 const property = "idemgen.ignored"

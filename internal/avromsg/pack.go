@@ -66,7 +66,7 @@ func (s Sample) open(into, value []byte) (out []byte, why map[int]string, err er
 			return nil, nil, err
 		}
 		if written.Number != s.Of.Number {
-			return nil, nil, fmt.Errorf("it was written with schema %v, and not with the type's own, %d", written, s.Of.Number)
+			return nil, nil, fmt.Errorf("it was written with schema %v, not with the type's own, %d", written, s.Of.Number)
 		}
 		value = rest
 	}

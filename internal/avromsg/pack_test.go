@@ -7,8 +7,8 @@ import (
 	"github.com/idemgen/idemgen/internal/avromsg"
 )
 
-// TestValuesThatDoNotFitAreNotPacked: the error of a value that is not of its type names the field,
-// the value and the type; values at the ends of a type are packed.
+// TestValuesThatDoNotFitAreNotPacked: the error of a value that is not of its type names the
+// field, the value and the type; values at the ends of a type are packed.
 func TestValuesThatDoNotFitAreNotPacked(t *testing.T) {
 	of := typeOf(t, order, "")
 	for _, c := range []struct{ members, want string }{ // "" is packed

@@ -21,9 +21,9 @@ func TestValuesThatCannotBeRead(t *testing.T) {
 		"a text of a map":       {`{"type":"map","values":"string"}`, "\x02\x02k\x02\xff\x00", "is not valid UTF-8", false},
 		"a name of a map":       {`{"type":"map","values":"string"}`, "\x02\x02\xff\x02v\x00", "holds a name that is not valid UTF-8", true},
 		"a text of a union":     {`["int","string"]`, "\x02\x02\xff", "is not valid UTF-8", false},
-		"a decimal of no bytes": {amount, "\x00", "is a decimal of no bytes", false},
+		"a decimal of no bytes": {amount, "\x00", "is a decimal without bytes", false},
 		"a type of the future":  {`{"type":"bytes","logicalType":"big-decimal"}`, "\x06\x02\x05\x02", "is a big-decimal, which cannot be read", false},
-		"one that may be null":  {`["null",` + amount + `]`, "\x02\x00", "is a decimal of no bytes", false},
+		"one that may be null":  {`["null",` + amount + `]`, "\x02\x00", "is a decimal without bytes", false},
 	} {
 		schema := `{"type":"record","name":"A","fields":[{"name":"x","type":` + c.typ + `},{"name":"y","type":"string"}]}`
 		is := typeOf(t, schema, "")
@@ -56,10 +56,10 @@ func TestBooleansAreZeroOrOne(t *testing.T) {
 	}
 	for value, want := range map[string]string{
 		m("\x00", "\x01", "\x01"):                    `{"n":135,"s":"hi","f":`,
-		m("\x07", "\x01", "\x01"):                    "it is no A, at m: a boolean is neither 0 nor 1",
-		m("\x01", "\x02", "\x01"):                    "it is no A, at m.b: a boolean is neither 0 nor 1",
-		m("\x01", "\x01", "\xff"):                    "it is no A, at last: a boolean is neither 0 nor 1",
-		strings.Repeat("\x00", len(m("", "", ""))+9): "it is longer than a A",
+		m("\x07", "\x01", "\x01"):                    "it is not a valid A, at m: a boolean is neither 0 nor 1",
+		m("\x01", "\x02", "\x01"):                    "it is not a valid A, at m.b: a boolean is neither 0 nor 1",
+		m("\x01", "\x01", "\xff"):                    "it is not a valid A, at last: a boolean is neither 0 nor 1",
+		strings.Repeat("\x00", len(m("", "", ""))+9): "it has bytes after the A",
 	} {
 		text, err := is.Open(nil, []byte(value), is.Own())
 		if err != nil {

@@ -28,11 +28,11 @@ func TestValuesOfOtherTypes(t *testing.T) {
 	}
 	long := func(v int64) string { return string(appendLong(nil, v)) }
 	refused := func(why string) string { return `"\ud800 ` + why + `"` }
-	other := func(is, not string) string { return refused("is of type " + is + ", and not " + not) }
+	other := func(is, not string) string { return refused("is of type " + is + ", not " + not) }
 	const (
 		wide    = `"\ud800 has more than the 32 bits that the schema gives it"`
-		unknown = `"\ud800 has a logical type in the writer's schema that is not valid or not known"`
-		noWhole = `"\ud800 is a time of day that is no whole number in the unit of the schema"`
+		unknown = `"\ud800 has an invalid or unknown logical type in the writer's schema"`
+		noWhole = `"\ud800 is a time of day that is not a whole number of the schema's unit"`
 	)
 	for _, c := range []struct{ name, reads, wrote, value, want string }{
 		// Names.
@@ -97,8 +97,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"a big-decimal of other bytes", logical("bytes", "big-decimal"), logical("bytes", "big-decimal"), "\x02\xff", refused("is a big-decimal, which cannot be read")},
 		{"a big-decimal for bytes", `"bytes"`, logical("bytes", "big-decimal"), "\x02\xff", `"/w=="`},
 		// Maps and depth.
-		{"a name that is there twice", dict(`"int"`), dict(`"int"`), "\x04\x02k\x02\x02k\x04\x00", refused("is a map that holds a name twice")},
-		{"one in two blocks", dict(`"int"`), dict(`"int"`), "\x02\x02k\x02\x01\x06\x02k\x04\x00", refused("is a map that holds a name twice")},
+		{"a name that is there twice", dict(`"int"`), dict(`"int"`), "\x04\x02k\x02\x02k\x04\x00", refused("is a map that has a name twice")},
+		{"one in two blocks", dict(`"int"`), dict(`"int"`), "\x02\x02k\x02\x01\x06\x02k\x04\x00", refused("is a map that has a name twice")},
 		{"a value of 62 lists", deepList(62), deepList(62), strings.Repeat("\x02", 62) + "\x0e" + strings.Repeat("\x00", 62), strings.Repeat("[", 62) + "7" + strings.Repeat("]", 62)},
 		{"a value of 64 lists", deepList(64), deepList(64), strings.Repeat("\x02", 64) + "\x0e" + strings.Repeat("\x00", 64), strings.Repeat("[", 63) + refused("is nested too deeply") + strings.Repeat("]", 63)},
 	} {
@@ -151,7 +151,7 @@ func TestAliasesThatClash(t *testing.T) {
 // A logical type beside the type of a field is none, as Avro has it. It may have been meant: a
 // value gets no other meaning from its reader.
 func TestLogicalTypesBesideAField(t *testing.T) {
-	const unknown = `{"x":"\ud800 has a logical type in the writer's schema that is not valid or not known"}`
+	const unknown = `{"x":"\ud800 has an invalid or unknown logical type in the writer's schema"}`
 	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":["null",{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}]}]}`, "")
 	for beside, want := range map[string]string{
 		`"type":["null","bytes"]`: `{"x":0.07}`,
@@ -184,15 +184,15 @@ func TestValuesThatNest(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := func(n int) string { return strings.Repeat("\x02", n) }
-	path := "it is no A, at x." + strings.Repeat("next.", 19)
+	path := "it is not a valid A, at x." + strings.Repeat("next.", 19)
 	for value, want := range map[string]string{
 		next(400) + "\x00\x00\x0e":  `{"y":7}`,
 		next(5000) + "\x00\x00\x0e": path + "next...: it is nested too deeply",
 		next(400):                   path + "next...",
-		next(2):                     "it is no A, at x.next.next.next",
+		next(2):                     "it is not a valid A, at x.next.next.next",
 		"\x00" + string(appendLong(nil, 1<<16)) + "\x00\x0e":                  `{"y":7}`,
-		"\x00" + string(appendLong(nil, 1<<40)) + "\x00\x0e":                  "it is no A, at e: it has too many items without bytes",
-		"\x00" + string(bytes.Repeat(appendLong(nil, 1<<15), 3)) + "\x00\x0e": "it is no A, at e: it has too many items without bytes",
+		"\x00" + string(appendLong(nil, 1<<40)) + "\x00\x0e":                  "it is not a valid A, at e: it has too many items without bytes",
+		"\x00" + string(bytes.Repeat(appendLong(nil, 1<<15), 3)) + "\x00\x0e": "it is not a valid A, at e: it has too many items without bytes",
 	} {
 		got, err := is.Open(nil, []byte(value), as)
 		if err != nil {

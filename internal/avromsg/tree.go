@@ -43,7 +43,7 @@ func (t *tree) setDefaults() error {
 			}
 			value, err := defaultOf(f)
 			if err != nil {
-				return fmt.Errorf("field %s of %s: its default is no value of its type: %w", f.Name, FullName(n), err)
+				return fmt.Errorf("field %s of %s: its default is not a value of its type: %w", f.Name, FullName(n), err)
 			}
 			t.defaults[f] = value
 		}

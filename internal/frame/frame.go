@@ -41,11 +41,11 @@ func (s Schema) String() string {
 // What is wrong with a value or with the header.
 var (
 	// ErrNone is the error for a value without the prefix.
-	ErrNone     = errors.New("it does not begin with a zero byte and the number of a schema")
+	ErrNone     = errors.New("it does not begin with a zero byte and a schema id")
 	errZero     = errors.New("it names schema 0, which no registry has")
-	errJSON     = errors.New("it begins like JSON, and not with a zero byte and the number of a schema")
-	errGlue     = errors.New("it begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema")
-	errApicurio = errors.New("it begins with a zero byte and a number of 8 bytes, as Apicurio's serializers may write it, and not with one of 4 bytes: set their apicurio.registry.as-confluent")
+	errJSON     = errors.New("it begins like JSON, not with a zero byte and a schema id")
+	errGlue     = errors.New("it begins with the 18 bytes of AWS Glue's schema registry, not with a zero byte and a schema id")
+	errApicurio = errors.New("it begins with a zero byte and a schema id of 8 bytes, as Apicurio's serializers may write it, not with one of 4 bytes: set their apicurio.registry.as-confluent")
 )
 
 // Split returns the schema that the prefix of a value names, and what follows the prefix.
@@ -67,7 +67,7 @@ func Split(value []byte) (s Schema, rest []byte, err error) {
 func Named(name string, header []byte) (Schema, error) {
 	s, rest, err := NamedWithPlace(name, header)
 	if err == nil && len(rest) > 0 {
-		err = fmt.Errorf("header %s is longer than the number or the GUID of a schema", name)
+		err = fmt.Errorf("header %s is longer than the id or the GUID of a schema", name)
 	}
 	if err != nil {
 		return Schema{}, err
@@ -84,7 +84,7 @@ func NamedWithPlace(name string, header []byte) (s Schema, rest []byte, err erro
 	case len(header) >= sizeGUID && header[0] == magicGUID:
 		s, rest = Schema{GUID: [16]byte(header[1:]), Global: true}, header[sizeGUID:]
 	default:
-		return Schema{}, nil, fmt.Errorf("header %s has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one", name)
+		return Schema{}, nil, fmt.Errorf("header %s is neither a zero byte and a schema id nor a byte 1 and a schema GUID", name)
 	}
 	if s.Number == 0 && s.GUID == [16]byte{} {
 		return Schema{}, nil, fmt.Errorf("header %s names schema 0, which no registry has", name)

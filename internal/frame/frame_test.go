@@ -43,11 +43,11 @@ func TestAHeaderNamesASchema(t *testing.T) {
 		}
 		if s, err := Named(Header, []byte(c.header)); c.rest == "" && (err != nil || s.String() != c.schema) {
 			t.Errorf("%q without a place: %v, %v", c.header, s, err)
-		} else if c.rest != "" && (err == nil || err.Error() != "header __value_schema_id is longer than the number or the GUID of a schema") {
+		} else if c.rest != "" && (err == nil || err.Error() != "header __value_schema_id is longer than the id or the GUID of a schema") {
 			t.Errorf("%q without a place: %v, %v", c.header, s, err)
 		}
 	}
-	const malformed, zero = "has neither a zero byte", "names schema 0, which no registry has"
+	const malformed, zero = "is neither a zero byte", "names schema 0, which no registry has"
 	for bad, want := range map[string]string{
 		"": malformed, "\x00\x00\x00\x01": malformed, "\x01" + guid[:15]: malformed, "\x02\x00\x00\x00\x01": malformed, "7": malformed,
 		"\x00\x00\x00\x00\x00": zero, "\x00\x00\x00\x00\x00\x02": zero, "\x01" + strings.Repeat("\x00", 16): zero,

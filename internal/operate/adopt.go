@@ -104,7 +104,7 @@ func (n *adoption) complete(all []Status) (known *Status, err error) {
 		n.Partitions = parts
 	}
 	if n.Partitions < 1 {
-		return nil, fmt.Errorf("%v: no other ledger tells how many partitions the topic has: give --partitions", n.name)
+		return nil, fmt.Errorf("%v: no other ledger records how many partitions the topic has: give --partitions", n.name)
 	}
 	if n.name.Partition >= n.Partitions || n.name.Partition < 0 {
 		return nil, fmt.Errorf("%v: the topic has %s, numbered from 0: there is no partition %d", n.name, count(n.Partitions, "partition"), n.name.Partition)

@@ -86,5 +86,5 @@ func adoptSome(ctx context.Context, db DB, consumer string, keys [][16]byte) (n 
 			return n, err
 		}
 	}
-	return n, fmt.Errorf("the generation of keys was sealed again and again: %w", err)
+	return n, fmt.Errorf("the generation of keys was sealed during every attempt: %w", err)
 }

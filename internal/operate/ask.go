@@ -57,7 +57,7 @@ const mostResult = 1 << 20
 func Ask(ctx context.Context, db DB, letters []Letter, verb string, result []byte, by By) ([]Letter, error) {
 	asked := requestOf[verb]
 	if asked == "" {
-		return letters, fmt.Errorf("a letter is replayed or discarded, not %q", verb)
+		return letters, fmt.Errorf("a letter can be replayed or discarded, not %q", verb)
 	}
 	if result != nil {
 		var compact bytes.Buffer
@@ -129,7 +129,7 @@ func TakeBack(ctx context.Context, db DB, letters []Letter, by By) ([]Letter, er
 	if err != nil || by.DryRun {
 		return letters, err
 	}
-	now, _, err := rewrite(ctx, db, letters, takeBackSQL, "taken back by "+who)
+	now, _, err := rewrite(ctx, db, letters, takeBackSQL, "withdrawn by "+who)
 	return now, err
 }
 
@@ -167,7 +167,7 @@ func places(letters []Letter) []any {
 func (l *Letter) may(verb string) error {
 	switch {
 	case l.Former && verb == "replay":
-		return fmt.Errorf("%s: its topic was made again, and nothing of the former one is applied any more: it can only be discarded", l.Name())
+		return fmt.Errorf("%s: its topic was recreated, and records of the former one are no longer applied: it can only be discarded", l.Name())
 	case l.State == "waiting" && !l.Former:
 		return fmt.Errorf("%s waits behind a dead letter of its record key: replay or discard that one (%s)", l.Name(), l.Text())
 	case !l.Open():

@@ -141,9 +141,9 @@ func AskAll(ctx context.Context, db DB, s Selection, verb string, by By) (*Bulk,
 	b := &Bulk{selection: s, verb: verb, db: db}
 	switch {
 	case requestOf[verb] == "":
-		return nil, fmt.Errorf("letters are replayed or discarded, not %q", verb)
+		return nil, fmt.Errorf("letters can be replayed or discarded, not %q", verb)
 	case s.Through == (Mark{}):
-		return nil, errors.New("a request about a selection needs the newest letter that it is about")
+		return nil, errors.New("a request about a selection needs the newest letter that it includes")
 	case s.Topic == "" && s.Consumer == "":
 		return nil, errors.New("a request about a selection needs a topic or a consumer")
 	}
@@ -204,8 +204,8 @@ WITH r AS MATERIALIZED (
 )
 SELECT coalesce((SELECT asked_by FROM r LIMIT 1), ''), CASE WHEN bool_or(coalesce(asked, state) = 'x') THEN 'discard' ELSE 'replay' END,
     count(*) FILTER (WHERE asked IS NOT NULL), count(*) FILTER (WHERE state IN ('r', 'x')),
-    count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND NOT starts_with(coalesce(answer, ''), 'taken back')),
-    count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND starts_with(answer, 'taken back')),
+    count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND NOT starts_with(coalesce(answer, ''), 'withdrawn by ')),
+    count(*) FILTER (WHERE state = 'd' AND asked IS NULL AND starts_with(answer, 'withdrawn by ')),
     (SELECT count(*) FROM (SELECT FROM (SELECT DISTINCT stream FROM r) s, LATERAL (SELECT FROM idem_dead_letter d
         WHERE d.stream = s.stream AND d.state IN ('d', 'w') AND d.created_at > $1::timestamptz LIMIT 10001) l LIMIT 10001) n)
 FROM r`
@@ -234,7 +234,7 @@ WHERE d.stream = a.stream AND d.offs = a.offs AND d.seq = a.seq AND d.asked_at =
 func WithdrawAll(ctx context.Context, db DB, at time.Time, by By) error {
 	who, err := by.text(ctx, db)
 	for n := int64(1); n > 0 && err == nil; {
-		n, err = alter(ctx, db, withdrawSomeSQL, at, "taken back by "+who)
+		n, err = alter(ctx, db, withdrawSomeSQL, at, "withdrawn by "+who)
 	}
 	return err
 }

@@ -101,7 +101,7 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 	refused(t, skip(0, 20, ann), "is at offset 15 (row 1, batch), not 0")
 	refused(t, skip(14, 20, ann), "is at offset 15 (row 1, batch), not 14")
 	refused(t, skip(halt.Anywhere, 20, operate.By{Operator: "ann"}), "a reason is required")
-	refused(t, rewind(-1, 16, true), "moves back only")
+	refused(t, rewind(-1, 16, true), "only moves back")
 	refused(t, rewind(14, 10, true), "not 14")
 	refused(t, rewind(-1, 10, false), "--apply-again")
 	refused(t, rewind(-1, -5, true), "no offset -5")
@@ -111,9 +111,9 @@ func TestCommandsRefuseWhatTheyCannotMean(t *testing.T) {
 	refused(t, release(operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: newID}), "it has partitions 0 (topic id "+oldID)
 	refused(t, release(operate.Name{Consumer: "projector", Topic: "orders.v1", TopicID: "x"}), "is not a topic id")
 	_, err := operate.Release(ctx, db, orders, operate.Leave{Partitions: 3}, ann)
-	refused(t, err, "says 4 partitions already (row 1, batch), and 3 are fewer")
+	refused(t, err, "already records 4 partitions (row 1, batch), and 3 are fewer")
 	want(t, "chain", chain(t, db, w.stream), "0g 10>10 3 4, 1b 10>15 3 4")
-	refused(t, func() error { _, err := operate.List(ctx, idemtest.DB(t), ""); return err }(), "does not have the runtime's tables")
+	refused(t, func() error { _, err := operate.List(ctx, idemtest.DB(t), ""); return err }(), "lacks the runtime's tables")
 }
 
 // A number that the ledger has is confirmed without a row: the worker that holds the

@@ -52,7 +52,7 @@ func Explain(err error) error {
 	}
 	switch pg.Code {
 	case "42P01":
-		return fmt.Errorf("this database does not have the runtime's tables, or not of this version: is it the service's? (%w)", err)
+		return fmt.Errorf("this database lacks the runtime's tables, or has another version of them: is it the service's database? (%w)", err)
 	case "42501":
 		return fmt.Errorf("the database role may not do this; docs/operations.md lists the rights that it needs: %w", err)
 	case "25006":

@@ -74,7 +74,7 @@ func FindOffset(ctx context.Context, db DB, name Name, offset int64) (Answer, er
 		a.Verdict, a.Because, err = uncovered(ctx, db, &status, offset)
 	}
 	if t := status.Tail; row != nil && t != nil && offset >= t.Position {
-		a.Because += fmt.Sprintf("; the position was moved back to %d since, so that it is read again", t.Position)
+		a.Because += fmt.Sprintf("; the position has since been moved back to %d, so it is read again", t.Position)
 	}
 	return a, err
 }
@@ -88,7 +88,7 @@ func (r *Row) verdict() (Verdict, string) {
 	case r.To-r.From == 1 && r.Keys > 0:
 		return Applied, text + ", and holds its key"
 	}
-	return Covered, text + "; give --key too, to tell which, unless the spec ignores the record, or the log has none there"
+	return Covered, text + "; to find out which, also give --key, unless the spec ignores the record or the log has none there"
 }
 
 // uncovered returns the verdict on an offset that no row covers.
@@ -107,7 +107,7 @@ func uncovered(ctx context.Context, db DB, of *Status, offset int64) (Verdict, s
 	if first.Kind == "genesis" && offset < first.To {
 		return Outside, fmt.Sprintf("the ledger began after it, at offset %d: it never took effect here", first.To), nil
 	}
-	return Outside, fmt.Sprintf("it was passed, by a row that was removed since: the ledger goes back to row %d, of %s", first.Seq, first.WrittenAt.Format(time.RFC3339)), nil
+	return Outside, fmt.Sprintf("it was passed by a row that has since been removed: the oldest row of the ledger is row %d, of %s", first.Seq, first.WrittenAt.Format(time.RFC3339)), nil
 }
 
 // Row is a row of a ledger.

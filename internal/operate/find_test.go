@@ -21,7 +21,7 @@ func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
 		{9, operate.Outside, "the ledger began after it, at offset 10"},
 		{10, operate.Covered, "ledger row 2 covers offsets 10 to 14"},
 		{12, operate.Covered, "ledger row 7 covers offsets 12 to 13"}, // after the move back
-		{14, operate.Covered, "the position was moved back to 14 since, so that it is read again"},
+		{14, operate.Covered, "the position has since been moved back to 14, so it is read again"},
 		{15, operate.Applied, "ledger row 3 covers offset 15"},
 		{17, operate.Skipped, "operator ann: test data"},
 		{20, operate.NotSeen, "the position is 14"},
@@ -39,7 +39,7 @@ func TestOffsetIsFoundWhereverThePositionWent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want(t, "verdict", a.Verdict, operate.Outside)
-	says(t, a.Because, "by a row that was removed since", "goes back to row 4, of 2026-11-23T09:04:00Z")
+	says(t, a.Because, "by a row that has since been removed", "the oldest row of the ledger is row 4, of 2026-11-23T09:04:00Z")
 	wrong := projector
 	wrong.Topic = "orders"
 	_, err = operate.FindOffset(t.Context(), db, wrong, 10)

@@ -131,7 +131,7 @@ func match(place *Place, at, key Answer) Answer {
 		at.Verdict, at.Because = Applied, key.Because
 		return at
 	}
-	at.Verdict, at.Because = Applied, fmt.Sprintf("%s; were there two copies among these offsets, %d:%d may be the second", key.Because, place.Partition, place.Offset)
+	at.Verdict, at.Because = Applied, fmt.Sprintf("%s; if these offsets contain two copies, %d:%d may be the second", key.Because, place.Partition, place.Offset)
 	return at
 }
 

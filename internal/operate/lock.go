@@ -60,7 +60,7 @@ func (l *Lock) Ends() (all []Exit) {
 			Costs:   "the transaction of that session is rolled back",
 		}
 		if s.Waits {
-			e.Other, e.Costs = true, "that session should give up its wait, and those behind it go on"
+			e.Other, e.Costs = true, "that session should stop waiting, and those behind it continue"
 		}
 		all = append(all, e)
 	}

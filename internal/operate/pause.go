@@ -21,7 +21,7 @@ func Pause(ctx context.Context, db DB, name Name, by By) (Change, error) {
 	}
 	effect := "nothing is applied until idemgen stream resume"
 	if on.Unknown() == "" && on.State == "HALTED" {
-		effect += fmt.Sprintf("; it is halted (%s), and tries again then", on.Code)
+		effect += fmt.Sprintf("; it is halted (%s), and retries then", on.Code)
 	}
 	return begin(ctx, db, name, by, func(t ledger.Tail) (ledger.Row, string, error) {
 		if t.Kind == ledger.Pause {
@@ -68,7 +68,7 @@ func Unpaused(present []Status) (others []Change) {
 		if !has[n] {
 			name := present[0].Name
 			name.Partition = n
-			others = append(others, Change{Name: name, Effect: "NOT paused: it has no ledger yet, and begins one when the service gets it; pause it then"})
+			others = append(others, Change{Name: name, Effect: "NOT paused: it has no ledger yet; pause it once the service has taken it over"})
 		}
 	}
 	return others

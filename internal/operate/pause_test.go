@@ -40,7 +40,7 @@ func TestPauseStaysUntilResume(t *testing.T) {
 		{func() (operate.Change, error) {
 			return operate.Set(t.Context(), db, orders, operate.Target{From: 15, To: 4, ApplyAgain: true}, ann)
 		},
-			"11 offsets, 4 to 14, are read again: what has no known key takes effect again; it stays paused",
+			"11 offsets, 4 to 14, are read again: events without a known key take effect again; it stays paused",
 			rows + ", 3o 15>15 3 4, 4p 15>15 3 4, 5r 15>4 3 4, 6p 4>4 3 4"},
 		{func() (operate.Change, error) {
 			return operate.Release(t.Context(), db, orders, operate.Leave{Partitions: 6}, ann)
@@ -90,7 +90,7 @@ func TestPauseSaysWhatElseIsSo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "effect", got.Effect, "nothing is applied until idemgen stream resume; it is halted (record-refused), and tries again then")
+	want(t, "effect", got.Effect, "nothing is applied until idemgen stream resume; it is halted (record-refused), and retries then")
 	present, err := operate.Present(t.Context(), db, orders.Consumer, orders.Topic)
 	if err != nil {
 		t.Fatal(err)

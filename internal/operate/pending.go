@@ -55,22 +55,22 @@ func (s *State) letters() (all []Problem) {
 	const closed = "none of them is open"
 	if calls > 0 {
 		interrupted.fill(Urgent, "interrupted", "DECIDE", number(calls, "call needs a decision", "calls need a decision"),
-			"a call of an effect may have been made, and nobody knows what it did", costs, closed)
-		interrupted.Check = "what the provider says about the key of each"
-		interrupted.Ways = []Exit{{Command: "idemgen dead list --class interrupted", Costs: "shows them: replay each with its result, which calls nothing, or without one, which calls again"}}
+			"a call of an effect may have been made, and its outcome is unknown", costs, closed)
+		interrupted.Check = "ask the provider about the key of each"
+		interrupted.Ways = []Exit{{Command: "idemgen dead list --class interrupted", Costs: "lists them: replay each with its result, which makes no call, or without one, which repeats the call"}}
 		all = append(all, interrupted)
 	}
 	if deads > 0 {
 		dead.fill(Urgent, "dead-letters", "DEAD", number(deads, "dead letter", "dead letters"), most.said(deads), costs, closed)
-		dead.Check = "the reason of each group; mend it first"
-		dead.Ways = []Exit{{Command: "idemgen dead list", Costs: "shows them: replay a group once its cause is mended, or discard it"}}
+		dead.Check = "the reason of each group; remove its cause first"
+		dead.Ways = []Exit{{Command: "idemgen dead list", Costs: "lists them: replay a group once its cause is removed, or discard it"}}
 		all = append(all, dead)
 	}
 	if formers > 0 {
 		former.fill(Notice, "former-letters", "FORMER", number(formers, "dead letter of a former topic", "dead letters of a former topic"),
-			"the topic was made again while they were open", "they, and what is parked behind them, can only be discarded", closed)
+			"the topic was recreated while they were open", "they, and what is parked behind them, can only be discarded", closed)
 		former.Do = "let the producer send again what is still needed, then discard them"
-		former.Ways = []Exit{{Command: "idemgen dead list --former", Costs: "shows them"}}
+		former.Ways = []Exit{{Command: "idemgen dead list --former", Costs: "lists them"}}
 		all = append(all, former)
 	}
 	if requests > 0 {
@@ -80,7 +80,7 @@ func (s *State) letters() (all []Problem) {
 		}
 		asked.fill(severity, "requests", "ASKED", number(requests, "request about a dead letter pending", "requests about dead letters pending"),
 			"the owners of the partitions have not answered yet", "nothing", "each has an outcome, within seconds while the partition is READY")
-		asked.Do = "wait; if it lasts, mend what else is wrong with these partitions: the owner answers when they make progress"
+		asked.Do = "wait; if it lasts, fix what else is wrong with these partitions: the owner answers when they make progress"
 		all = append(all, asked)
 	}
 	return all
@@ -172,7 +172,7 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 	for _, u := range s.Unread {
 		p := Problem{
 			Severity: NotKnown, Part: u.Part, Subject: OfDatabase, Code: "unread", State: "NOT READ", Title: u.Part + " not known", Cause: u.Table + " cannot be read: " + u.Err.Error(),
-			Costs: "what is wrong there is not known", Mended: "it is shown again", Do: "mend what the error names",
+			Costs: "problems there are not known", Mended: "it can be read again", Do: "fix what the error names",
 		}
 		if u.denied() {
 			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.denies()
@@ -185,7 +185,7 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 	}
 	p := Problem{
 		Severity: Notice, Subject: OfProcess, Code: "fell-silent", State: "SILENT", Costs: "nothing, once others own its partitions", Mended: "none has fallen silent for an hour",
-		Cause: "a process that ends says so: it was killed, hangs, or lost its machine or its way to the database", Do: "if it happens again and again, look for kills by the kernel for want of memory, and for crashes in their logs",
+		Cause: "a process that ends in order says so: one that falls silent was killed, hangs, or lost its machine or its connection to the database", Do: "if it happens repeatedly, look for out-of-memory kills by the kernel, and for crashes in their logs",
 	}
 	silent := slices.Clone(s.Processes)
 	slices.SortStableFunc(silent, func(a, b Process) int { return b.SeenAt.Compare(a.SeenAt) })
@@ -203,7 +203,7 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 		}
 	}
 	if n := len(p.Processes); n > 0 {
-		p.Title = count(n, "process") + " fell silent in this hour"
+		p.Title = count(n, "process") + " fell silent within the last hour"
 		p.Cause = strings.Join(last, "; ") + "; " + p.Cause
 		all = append(all, p)
 	}
@@ -215,7 +215,7 @@ func (s *State) restores() (all []Problem) {
 	for consumer, streams := range s.byConsumer() {
 		p := Problem{
 			Severity: Notice, Subject: OfPartitions, Code: lostCommits, State: "WENT BACK", Consumer: consumer, Costs: "nothing is held up: the records were applied again",
-			Do: "if nobody restored the database, find out why it lost commits; look at dead letters of class interrupted", Mended: "it is a week ago",
+			Do: "if nobody restored the database, find out why it lost commits; look at dead letters of class interrupted", Mended: "a week has passed",
 		}
 		for _, t := range streams {
 			reported := t.Reported.Unknown() == "" && t.Reported.Code == lostCommits
@@ -230,7 +230,7 @@ func (s *State) restores() (all []Problem) {
 			p.Title = "the database lost commits of " + count(n, "partition")
 			p.Cause = fmt.Sprintf("the database had lost commits, as after a restore or a failover: records from offset %d to %d were applied again", first.From, first.To-1)
 			if first.From == first.To {
-				p.Cause = "the database had lost rows of the ledger, but no records, as after a restore or a failover: what operators did since is undone"
+				p.Cause = "the database had lost rows of the ledger, but no records, as after a restore or a failover: later actions of operators are undone"
 			}
 			all = append(all, p)
 		}

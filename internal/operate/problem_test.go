@@ -97,7 +97,7 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 		}, want: "urgent backoff 2 partitions retry by themselves: orders.v1/0-1"},
 		"not reported": {state: streams(3, healthy), want: "unknown not-reported 1 partition not known: orders.v1/2"},
 		"silent": {state: streams(3, healthy, silent(member("b", "2 READY"))), want: "unknown not-reported 1 partition not known: orders.v1/2\n" +
-			"notice fell-silent 1 process fell silent in this hour"},
+			"notice fell-silent 1 process fell silent within the last hour"},
 		"nobody is left":        {state: streams(2), want: "urgent no-process no process of projector is left: orders.v1/0-1"},
 		"killed":                {state: streams(2, silent(healthy)), want: "urgent no-process no process of projector is left: orders.v1/0-1"},
 		"retired":               {state: streams(1), edit: func(s *operate.State) { s.At = s.At.Add(40 * 24 * time.Hour) }, want: "notice no-process no process of projector has run for a month: orders.v1/0"},
@@ -135,7 +135,7 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 			s.Unread = []operate.Unread{{Part: "effects", Table: "idem_lease", Err: errors.New("a page is broken")}}
 		}, want: "unknown unread effects not known"},
 		"a lock": {state: streams(2, member("a", "0 BACKOFF backoff", "1 READY")), edit: func(s *operate.State) {
-			s.Streams[0].Reported.Reason = "a lock was not to be had in time: SQLSTATE 55P03"
+			s.Streams[0].Reported.Reason = "a lock was not acquired in time: SQLSTATE 55P03"
 			s.Locks = []operate.Lock{{On: "table orders", Sessions: []operate.Session{{PID: 4711, Application: "a migration", User: "ann"}}}}
 		}, want: "urgent locked a lock holds up 1 partition: orders.v1/0"},
 	} {
@@ -164,7 +164,7 @@ func TestWhoEndedLast(t *testing.T) {
 	s := streams(1, dead)
 	says(t, s.Judge()[0].Cause, "the last one ended in order")
 	s.Streams[0].Tail.Kind = "pause" // by an operator
-	says(t, s.Judge()[0].Cause, "a reported itself last")
+	says(t, s.Judge()[0].Cause, "the last one to report, a, did not end in order")
 	if cause := streams(1).Judge()[0].Cause; !strings.Contains(cause, "ended in order") {
 		t.Errorf("an hour after its last row: %s", cause)
 	}
@@ -173,9 +173,9 @@ func TestWhoEndedLast(t *testing.T) {
 		t.Error("after a day, the report of a process that was killed is gone as well")
 	}
 	s.Streams[0].Tail.Kind, s.Streams[0].Tail.WrittenAt = "batch", dead.SeenAt
-	says(t, s.Judge()[0].Cause, "a reported itself last, and did not end as a process does")
+	says(t, s.Judge()[0].Cause, "the last one to report, a, did not end in order")
 	relay := silent(sick("a", "leader", &process.Relay{}))
-	want(t, "title", streams(1, member("b", "0 READY"), silent(member("a")), relay).Judge()[0].Title, "1 process fell silent in this hour")
+	want(t, "title", streams(1, member("b", "0 READY"), silent(member("a")), relay).Judge()[0].Title, "1 process fell silent within the last hour")
 }
 
 // A lock that keeps everybody from reading a table is a problem with a way out, and no error.
@@ -223,7 +223,7 @@ func TestARejectedEventIsExplained(t *testing.T) {
 // A lock is explained by who holds it, and how to end that.
 func TestALockIsExplained(t *testing.T) {
 	s := streams(1, member("a", "0 BACKOFF backoff"))
-	s.Streams[0].Reported.Reason = "a lock was not to be had in time: SQLSTATE 55P03"
+	s.Streams[0].Reported.Reason = "a lock was not acquired in time: SQLSTATE 55P03"
 	s.Locks = []operate.Lock{{On: "table orders", Sessions: []operate.Session{{PID: 4711, Application: "a migration", User: "ann", Since: noon}}}}
 	whole := streams(1, sick("a", "unavailable", nil))
 	whole.Processes[0].Problems[0].Reason, whole.Locks = s.Streams[0].Reported.Reason, s.Locks
@@ -238,7 +238,7 @@ func TestALockIsExplained(t *testing.T) {
 func TestALockIsOneProblem(t *testing.T) {
 	s := streams(2, member("a", "0 BACKOFF backoff", "1 BACKOFF backoff"), sick("b", "unavailable", nil))
 	for _, r := range []*string{&s.Streams[0].Reported.Reason, &s.Streams[1].Reported.Reason, &s.Processes[1].Problems[0].Reason} {
-		*r = "a lock was not to be had in time: SQLSTATE 55P03"
+		*r = "a lock was not acquired in time: SQLSTATE 55P03"
 	}
 	s.Unread = []operate.Unread{{Part: "dead letters", Table: "idem_dead_letter", Err: &pgconn.PgError{Code: "55P03"}}}
 	s.Locks = []operate.Lock{{On: "table idem_dead_letter", Sessions: []operate.Session{{PID: 1, Application: "report"}, {PID: 2, Application: "a migration", Waits: true}}}}
@@ -304,7 +304,7 @@ func TestAdviceListsTheCommandsOfAllPartitions(t *testing.T) {
 	}
 	const release, set = "idemgen stream release --consumer projector --topic orders.v1 --partition ", "idemgen stream set --consumer projector --topic orders.v1 --partition "
 	want(t, "advice", strings.Join(s.Judge()[0].Advice(), "\n"), release+"0 --reason record-refused\n"+release+"1 --reason record-refused\n"+
-		"or, where records before offset 11 that were not applied are lost: they never take effect, and nothing of them is kept:\n"+
+		"or, where records before offset 11 that were not applied are lost: they never take effect, and no data of theirs is kept:\n"+
 		set+"0 --to 11 --reason record-refused\n"+set+"1 --to 11 --reason record-refused")
 }
 

@@ -107,7 +107,7 @@ func scanProcess(r pgx.CollectableRow) (Process, error) {
 	if every > 0 && every <= (24*time.Hour).Seconds() && !p.StartedAt.IsZero() && !p.SeenAt.IsZero() {
 		p.AgeSeconds, p.Silent, p.every = max(0, now-seen), now-seen > 3*every, time.Duration(every*float64(time.Second))
 	} else {
-		unread = "its times are not those of a process"
+		unread = "its times are invalid"
 	}
 	if unread == "" {
 		unread = p.read(report)

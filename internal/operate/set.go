@@ -49,20 +49,20 @@ func Set(ctx context.Context, db DB, name Name, to Target, by By) (Change, error
 		case to.Found != "" && (to.To == t.Next || to.To > t.Next && to.ApplyAgain):
 			return ledger.Row{}, fmt.Sprintf("stays at offset %d, nothing appended", t.Next), nil
 		case to.To > t.Next && to.ApplyAgain:
-			return row, "", fmt.Errorf("%v is at offset %d (%s): --apply-again moves back only, and %d is not before it", name, t.Next, last(t), to.To)
+			return row, "", fmt.Errorf("%v is at offset %d (%s): --apply-again only moves back, and %d is not before it", name, t.Next, last(t), to.To)
 		case to.To > t.Next:
 			return row, passed(t.Next, to.To, "passes without effect", "pass without effect"), nil
 		case to.To == t.Next && to.From == t.Next && (t.Epoch >= 0 || t.Writer != ledger.Person):
 			row.Kind = ledger.Operator
-			return row, "the position stays, whatever the log before it is now", nil
+			return row, "the position stays, even if the log before it has changed", nil
 		case to.To == t.Next:
 			return row, "", fmt.Errorf("%v is at offset %d already (%s)", name, t.Next, last(t))
 		case !to.ApplyAgain:
 			return row, "", fmt.Errorf("%v is at offset %d (%s), and %d is before it: records that were applied take effect again, "+
-				"unless they have a key that is still known; --apply-again says that you mean it", name, t.Next, last(t), to.To)
+				"unless they have a key that is still known; confirm with --apply-again", name, t.Next, last(t), to.To)
 		}
 		row.Kind = ledger.Rewind
-		return row, passed(to.To, t.Next, "is read again", "are read again") + ": what has no known key takes effect again", nil
+		return row, passed(to.To, t.Next, "is read again", "are read again") + ": events without a known key take effect again", nil
 	})
 }
 
@@ -115,8 +115,8 @@ func Release(ctx context.Context, db DB, name Name, leave Leave, by By) (Change,
 		case n == t.Parts && !leave.Older:
 			return ledger.Row{}, fmt.Sprintf("already %s, nothing appended", count(n, "partition")), nil
 		case n < t.Parts && !leave.Fewer:
-			return ledger.Row{}, "", fmt.Errorf("%v: the ledger says %d partitions already (%s), and %d are fewer: Kafka never removes partitions, and a topic that was recreated "+
-				"has another id, and a ledger of its own (set --from none); --fewer says that %d were confirmed by mistake", name, t.Parts, last(t), n, t.Parts)
+			return ledger.Row{}, "", fmt.Errorf("%v: the ledger already records %d partitions (%s), and %d are fewer: Kafka never removes partitions, and a topic that was recreated "+
+				"has another id and a ledger of its own (set --from none); give --fewer if %d were confirmed by mistake", name, t.Parts, last(t), n, t.Parts)
 		}
 		row.Parts = &n
 		return row, effect + fmt.Sprintf("; the topic may have %s, no longer %d", count(n, "partition"), t.Parts), nil

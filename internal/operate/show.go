@@ -204,7 +204,7 @@ func (o *Opened) next() (steps []string) {
 	case !o.Open():
 		return []string{"nothing: it is " + o.State}
 	case o.Former:
-		return []string{"its topic was made again, so it cannot be replayed: let the producer send the event to the new topic, and close this one: " + discard}
+		return []string{"its topic was recreated, so it cannot be replayed: let the producer send the event to the new topic, and close this one: " + discard}
 	case o.State == "waiting" && o.Behind == nil:
 		return []string{"nothing: its turn is next"}
 	case o.State == "waiting":
@@ -215,7 +215,7 @@ func (o *Opened) next() (steps []string) {
 		// it cannot be replayed, or would be rejected again
 	case o.Class == wire.ReasonInterrupted:
 		steps = []string{
-			"find out at the provider what the call did; if it did nothing: " + replay + `"how you know"`,
+			"ask the provider what the call did; if it did nothing: " + replay + `"how you know"`,
 			"if it succeeded: " + replay + `"how you know" --result 'what it returned, as JSON'`,
 			"the result has the members of the type that effect.result of " + o.Event + " names in the spec; it is null if there is none",
 		}
@@ -234,7 +234,7 @@ func (o *Opened) next() (steps []string) {
 func (o *Opened) producer() string {
 	switch {
 	case o.Called && o.Class == wire.ReasonConflict:
-		return "the call of its effect was made nevertheless. Under another key it would be made once more: undo it at the provider first, or repair the rows by hand"
+		return "the call of its effect was made anyway. Under another key it would be repeated: undo it at the provider first, or repair the rows by hand"
 	case o.Called:
 		return "a duplicate from the producer does not repeat the call as long as the result is kept"
 	case o.Class == wire.ReasonConflict:

@@ -43,12 +43,12 @@ func (s *State) gone() (all []Problem) {
 		p := Problem{
 			Severity: Urgent, Subject: OfService, Code: "no-process", State: "STOPPED", Consumer: consumer, Title: "no process of " + consumer + " is left", Partitions: streams,
 			Cause: "no process of " + consumer + " reports itself: none runs, or none reaches this database",
-			Do:    "start the service; if a process runs, its log says why it does not reach the database", Costs: recordsWait, Mended: allReady,
+			Do:    "start the service; if a process runs, its log shows why it cannot reach the database", Costs: recordsWait, Mended: allReady,
 		}
 		switch {
 		case last.Name != "" && !worked.After(last.until()):
 			p.Since, p.Processes = last.SeenAt, []string{last.Name}
-			p.Cause += fmt.Sprintf("; %s reported itself last, and did not end as a process does: it was killed, it hangs, or its machine is gone", last.Name)
+			p.Cause += fmt.Sprintf("; the last one to report, %s, did not end in order: it was killed, it hangs, or its machine is gone", last.Name)
 		case s.At.Sub(worked) < kept: // else the report of one that was killed may be deleted
 			p.Cause += "; the last one ended in order"
 		}
@@ -125,7 +125,7 @@ func (s *State) whole(p Process, is process.Problem) Problem {
 		of.Severity, of.State, of.Costs, of.Mended = NotKnown, "NOT KNOWN", "the states of its partitions are not known", "the process is shown with its partitions"
 	}
 	if is.Code == process.TopicMissing {
-		of.Costs = "what was not applied of a topic that was deleted is lost; if it is made again, its partitions halt until you say where to read it (topic-recreated)"
+		of.Costs = "records of a deleted topic that were not applied are lost; if it is recreated, its partitions halt until you set where to read it (topic-recreated)"
 	}
 	if p.Relay == nil {
 		s.held(&of)
@@ -267,7 +267,7 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 	p := Problem{Severity: severity, Subject: OfPartitions, State: state, Consumer: t.Consumer, Partitions: []Status{t}, Costs: recordsWait, Mended: allReady}
 	if severity == NotKnown {
 		p.Code, p.Cause = "not-reported", why
-		p.Do = "wait: a rebalance takes a moment; if it lasts, look at the members of the group: one may have the partition that does not report itself"
+		p.Do = "wait: a rebalance takes a moment; if it lasts, look at the members of the group: one that does not report itself may have the partition"
 		if t.Reported != nil {
 			p.Do = "see whether the process still runs and reaches the database; if not, start it"
 		}
@@ -281,7 +281,7 @@ func (s *State) partition(t Status, severity Severity, state, why string) Proble
 	}
 	s.held(&p)
 	if r.Code == string(halt.TopicRecreated) {
-		p.Costs = "records of the present topic wait in Kafka; what was not read from the former one is lost"
+		p.Costs = "records of the current topic wait in Kafka; what was not read from the former one is lost"
 	}
 	if r.Code == lostCommits {
 		p.Severity, p.State, p.Costs, p.Mended = Notice, "WENT BACK", "nothing is held up: the records are applied again", "the partitions have passed the second offset"

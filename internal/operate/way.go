@@ -52,8 +52,8 @@ func Take(ctx context.Context, db DB, w halt.Way, by By) ([]Change, error) {
 // advice says of each code of a halt what happened, and what to check before anything is done.
 var advice = map[halt.Code]struct{ happened, check string }{
 	halt.TopicRecreated: {
-		"The topic was deleted and created again, or the service reads a copy of it in another cluster. Its offsets count other records.",
-		"Which of the two it was, and that it was meant. After a copy, skip to the group's committed offset; for a new topic, read from its first record. Whatever was not read from the former topic is lost: let the producer send it again.",
+		"The topic was deleted and created again, or the service reads a copy of it in another cluster. Its offsets belong to other records.",
+		"Which of the two happened, and whether it was intended. After a copy, skip to the group's committed offset; for a new topic, read from its first record. Whatever was not read from the former topic is lost: let the producer send it again.",
 	},
 	halt.RetentionPassed: {
 		"Kafka deleted records before they were read.",
@@ -80,7 +80,7 @@ var advice = map[halt.Code]struct{ happened, check string }{
 		"The messages of the restore, and what else it lost. Restore the rows from the backup, then release.",
 	},
 	halt.NewerVersion: {
-		"Another version of the service ran here, which identifies events in another way. This version would not recognize its duplicates.",
+		"Another version of the service ran here, which identifies events differently. This version would not recognize its duplicates.",
 		"Whether you can deploy a version that knows both: that needs no command.",
 	},
 	halt.RecordRefused: {
@@ -97,7 +97,7 @@ var advice = map[halt.Code]struct{ happened, check string }{
 	},
 	halt.Handler: {
 		"A handler is missing, still runs after its context ended, or used its transaction as only the runtime may.",
-		"The log for the handler's name. Deploy a version that behaves: it takes the partition over by itself. Release is for a handler that recovered.",
+		"The log for the handler's name. Deploy a fixed version: it takes over the partition by itself. Release is for a handler that recovered.",
 	},
 	halt.Database: {
 		"The database rejected a statement for a reason unrelated to any record: a missing table or column, missing rights, a corrupt page.",
@@ -113,6 +113,6 @@ var advice = map[halt.Code]struct{ happened, check string }{
 	},
 	halt.Paused: {
 		"An operator paused the partition. Nothing is broken.",
-		"That what it was paused for is done.",
+		"That the work it was paused for is done.",
 	},
 }

@@ -70,7 +70,7 @@ func Compare(ctx context.Context, db Querier, want *Want) ([]Difference, error) 
 func (c *comparison) rules() {
 	for _, r := range c.have.Rules {
 		if slices.Contains(c.want.Rights, r.On) {
-			at := Difference{Advice: fmt.Sprintf("DROP RULE %s ON %s, and let a trigger do what it does", quoted(r.Name), c.want.SQL)}
+			at := Difference{Advice: fmt.Sprintf("DROP RULE %s ON %s, and replace it by a trigger", quoted(r.Name), c.want.SQL)}
 			c.add(at, "%s has the rule %q, which replaces %s statements", c.want.SQL, r.Name, r.On)
 		}
 	}
@@ -79,11 +79,11 @@ func (c *comparison) rules() {
 // places finds tables that take no row, and views whose triggers take the place of ON CONFLICT.
 func (c *comparison) places() {
 	if c.have.Partitioned && c.makes() {
-		c.add(Difference{Advice: "make its partitions, or one of them as DEFAULT"}, "%s is partitioned and has no partition, so it takes no row", c.want.SQL)
+		c.add(Difference{Advice: "create its partitions, or a DEFAULT partition"}, "%s is partitioned but has no partition, so it accepts no row", c.want.SQL)
 	}
 	if len(c.have.Instead) > 0 && c.want.Upserts {
-		at := Difference{Advice: "name the table beneath it, or drop the trigger if Postgres can insert through the view itself"}
-		c.add(at, "view %s has the INSTEAD OF trigger %s, and steps find rows by a key: ON CONFLICT finds none through it", c.want.SQL, quoted(c.have.Instead[0]))
+		at := Difference{Advice: "name the underlying table, or drop the trigger if Postgres can insert through the view itself"}
+		c.add(at, "view %s has the INSTEAD OF trigger %s, so ON CONFLICT, by which steps find rows, finds none through it", c.want.SQL, quoted(c.have.Instead[0]))
 	}
 }
 
@@ -102,13 +102,13 @@ func (c *comparison) columns() {
 	for _, w := range c.want.Columns {
 		h := c.have.Column(w.Name)
 		if h == nil {
-			at := Difference{Advice: "apply the migration that makes it, or take it out of the spec; the table has " + names(c.have.Columns)}
+			at := Difference{Advice: "apply the migration that creates it, or remove it from the spec; the table has " + names(c.have.Columns)}
 			c.add(at, "%s has no column %q", c.want.SQL, w.Name)
 			continue
 		}
 		of := fmt.Sprintf("column %q of %s", w.Name, c.want.SQL)
 		if !holds(h.Type, w.Type) {
-			c.add(Difference{Advice: "the column must take each value of " + w.Type}, "%s is %s in the database, and %s in the spec", of, h.Type, w.Type)
+			c.add(Difference{Advice: "the column must take each value of " + w.Type}, "%s is %s in the database, but %s in the spec", of, h.Type, w.Type)
 			continue
 		}
 		c.texts(w, h, of)
@@ -135,19 +135,19 @@ func (c *comparison) filling(w WantColumn, h *Column, of string) {
 		if h.Nullable && !w.Nullable {
 			at.Advice += " and nullable " + w.Type
 		}
-		c.add(at, "%s is filled by the database (%s), and the spec says that steps may write it", of, h.Always)
+		c.add(at, "%s is filled by the database (%s), but the spec lets steps write it", of, h.Always)
 	case h.Nullable && !w.Nullable && !c.have.View:
 		at.Advice = "write nullable " + w.Type + ", or make it NOT NULL"
-		c.add(at, "%s may be NULL in the database, and not in the spec", of)
+		c.add(at, "%s may be NULL in the database, but not in the spec", of)
 	case !h.Nullable && w.Null != "" && !c.have.filledByTrigger():
 		at.Advice = fmt.Sprintf("let the event have a value in every record (a default of its field will do), or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
-		c.add(at, "%s is NOT NULL in the database, and event %s may write NULL to it", of, w.Null)
+		c.add(at, "%s is NOT NULL in the database, but event %s may write NULL to it", of, w.Null)
 	case !h.fills() && w.Left != "" && !c.have.filledByTrigger():
 		at.Advice = fmt.Sprintf("let the step give it a value, or ALTER TABLE %s ALTER COLUMN %s DROP NOT NULL", c.want.SQL, quoted(w.Name))
-		c.add(at, "%s is NOT NULL in the database and has no default, and event %s makes rows without it", of, w.Left)
+		c.add(at, "%s is NOT NULL in the database and has no default, but event %s inserts rows without it", of, w.Left)
 	case w.Filled && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "let steps fill it, or give it a default"
-		c.add(at, "%s has no default, and the spec says that the database fills it", of)
+		c.add(at, "%s has no default, but the spec says that the database fills it", of)
 	case w.Default && !h.fills() && !c.have.filledByTrigger() && c.makes():
 		at.Advice = "give it the default of the spec"
 		c.add(at, "%s has no default in the database", of)
@@ -163,7 +163,7 @@ func (c *comparison) unknownColumns() {
 		h := &c.have.Columns[i]
 		if !h.fills() && !slices.ContainsFunc(c.want.Columns, func(w WantColumn) bool { return w.Name == h.Name }) {
 			c.add(Difference{Advice: "add it to the spec, or give it a default"},
-				"column %q of %s is not in the spec, and a row cannot be without it: NOT NULL, no default", h.Name, c.want.SQL)
+				"column %q of %s is not in the spec, but each row needs it: NOT NULL, no default", h.Name, c.want.SQL)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func (c *comparison) keys() {
 		if i == 0 {
 			what = "primary key"
 		}
-		at := Difference{Advice: "rows are found by it: make a unique index, or name another key"}
+		at := Difference{Advice: "steps find rows by it: create a unique index, or name another key"}
 		switch {
 		case found:
 		case late:

@@ -76,14 +76,14 @@ func Read(ctx context.Context, db Querier, name string) (*Table, error) {
 	rows, _ := db.Query(ctx, tableSQL, pgx.QueryExecModeExec, name)
 	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, fmt.Errorf("read what table %s is like: %w", name, err)
+		return nil, fmt.Errorf("read the definition of table %s: %w", name, err)
 	}
 	if len(texts) == 0 {
 		return nil, nil
 	}
 	t := &Table{}
 	if err := json.Unmarshal([]byte(texts[0]), t); err != nil {
-		return nil, fmt.Errorf("read what table %s is like: %w", name, err)
+		return nil, fmt.Errorf("read the definition of table %s: %w", name, err)
 	}
 	for i := range t.Columns {
 		t.Columns[i].name()

@@ -38,7 +38,7 @@ func Distributed(ctx context.Context, db Querier, names []string) (map[string]Pa
 // ofCitus is the difference of a table that Citus lists. docs/scaling.md has what was tried.
 func ofCitus(what string, part Part) *Difference {
 	return &Difference{
-		Text: fmt.Sprintf("%s %s is a table of Citus (pg_dist_partition lists it): its rows may be on other servers, which do not commit as one with the position, "+
+		Text: fmt.Sprintf("%s %s is a table of Citus (pg_dist_partition lists it): its rows may be on other servers, which do not commit atomically with the position, "+
 			"so events may be lost, or miss rows of earlier events", what, part.SQL),
 		Advice: fmt.Sprintf("SELECT undistribute_table(%s), or use a database without Citus", literal(part.SQL)),
 	}

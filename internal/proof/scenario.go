@@ -25,7 +25,7 @@ var scenarios = []struct {
 	{func(*model.Event) bool { return true }, []string{
 		"one by one", "one batch", "random batches", "redelivered", "repeated in the batch", "repeated in later batches",
 		"on two partitions at once", "two owners at once", "zombie", "ledger lost its tail", "crash at every step", "reply lost",
-		"poison in the middle", "values that cannot be unpacked", "key with other content", "mended and replayed", "tombstone",
+		"poison in the middle", "values that cannot be unpacked", "key with other content", "repaired and replayed", "tombstone",
 	}},
 	{func(e *model.Event) bool { return e.Effect != nil }, []string{"calls cut off", "lease lost while a call runs"}},
 	{func(e *model.Event) bool { return e.Effect != nil && e.Effect.Lock != nil }, []string{"calls under one lock", "lock lost while a call runs"}},

@@ -95,7 +95,7 @@ func (w *writer) appendAny(b []byte, m protoreflect.Message) ([]byte, error) {
 	}
 	held := wide.New()
 	if decoding.Unmarshal(value, held.Interface()) != nil {
-		return w.Refuse(b, "is a google.protobuf.Any whose bytes are no message of its type"), nil
+		return w.Refuse(b, "is a google.protobuf.Any whose bytes are not a message of its type"), nil
 	}
 	b = w.Text(append(b, `{"@type":`...), url)
 	if wellKnown(is.Descriptor()) {

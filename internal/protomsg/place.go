@@ -10,7 +10,7 @@ import (
 )
 
 // errPlace is the error for a frame without a place, or with more than one.
-var errPlace = errors.New("the place of its message in the file, which follows the number of the schema, is malformed")
+var errPlace = errors.New("the message indexes after the schema id are malformed")
 
 // placeOf is where a message is in its file: its number at each level, the outermost one first.
 func placeOf(m protoreflect.MessageDescriptor) (path []int64) {
@@ -60,7 +60,7 @@ func cutPlace(b []byte) (path []int64, rest []byte, err error) {
 func (t *Type) behindPlace(b []byte) ([]byte, error) {
 	path, rest, err := cutPlace(b)
 	if err == nil && !slices.Equal(path, t.place) {
-		err = fmt.Errorf("it is another message of the file than %s", t.Message.FullName())
+		err = fmt.Errorf("it is another message of the file, not %s", t.Message.FullName())
 	}
 	return rest, err
 }

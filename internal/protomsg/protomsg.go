@@ -68,7 +68,7 @@ func find(in *protoregistry.Files, message string) (protoreflect.MessageDescript
 	}
 	is, ok := found.(protoreflect.MessageDescriptor)
 	if !ok {
-		return nil, fmt.Errorf("%s is no message", message)
+		return nil, fmt.Errorf("%s is not a message", message)
 	}
 	return is, nil
 }
@@ -118,7 +118,7 @@ func (t *Type) OpenBeside(place, into, value []byte, most int) (out []byte, why 
 func (t *Type) open(into, value []byte, most int) (out []byte, why map[int]string, err error) {
 	m := dynamicpb.NewMessage(t.read)
 	if err := decoding.Unmarshal(value, m); err != nil { // whose text is not the same each time
-		return nil, nil, fmt.Errorf("it is no message %s", t.Message.FullName())
+		return nil, nil, fmt.Errorf("it is not a valid message %s", t.Message.FullName())
 	}
 	w := &writer{Writer: asjson.Writer{Most: most, Start: len(into)}, types: t.types, wide: t.wide}
 	if out, err = w.appendMessage(into, t.Message, m); err == nil {

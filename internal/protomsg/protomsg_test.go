@@ -116,17 +116,17 @@ func TestFrames(t *testing.T) {
 		t.Errorf("%q, %v", value, err)
 	}
 	for text, bad := range map[string]string{
-		"it does not begin with a zero byte":                   "\x01\x00\x00\x00\x01\x02\x02",
-		"it does not begin with a zero byte and":               "\x00\x00",
-		"it is another message of the file than shop.v1.Order": "\x00\x00\x00\x00\x01\x00",
-		"it is another message of the file than shop.v1.Ord":   "\x00\x00\x00\x00\x01\x04\x02\x02",
-		"the place of its message in the file":                 "\x00\x00\x00\x00\x01",
-		"the place of its message in the file, which":          "\x00\x00\x00\x00\x01\x01\x02",
-		"the place of its message in the file, which follows":  "\x00\x00\x00\x00\x01\x02\x01",
-		"the place of its message":                             "\x00\x00\x00\x00\x01\x08\x02\x02",
-		"the place of its":                                     "\x00\x00\x00\x00\x01\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
-		"it is no message shop.v1.Order":                       "\x00\x00\x00\x00\x01\x02\x02\n\x02a",
-		"it is no message shop.v1.Orde":                        "\x00\x00\x00\x00\x01\x02\x02\n\x01\xff",
+		"it does not begin with a zero byte":                    "\x01\x00\x00\x00\x01\x02\x02",
+		"it does not begin with a zero byte and":                "\x00\x00",
+		"it is another message of the file, not shop.v1.Order":  "\x00\x00\x00\x00\x01\x00",
+		"it is another message of the file, not shop.v1.Ord":    "\x00\x00\x00\x00\x01\x04\x02\x02",
+		"the message indexes after the schema id":               "\x00\x00\x00\x00\x01",
+		"the message indexes after the schema id are":           "\x00\x00\x00\x00\x01\x01\x02",
+		"the message indexes after the schema id are malformed": "\x00\x00\x00\x00\x01\x02\x01",
+		"the message indexes after the schema":                  "\x00\x00\x00\x00\x01\x08\x02\x02",
+		"the message indexes after":                             "\x00\x00\x00\x00\x01\x02\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02",
+		"it is not a valid message shop.v1.Order":               "\x00\x00\x00\x00\x01\x02\x02\n\x02a",
+		"it is not a valid message shop.v1.Orde":                "\x00\x00\x00\x00\x01\x02\x02\n\x01\xff",
 	} {
 		if _, err := order.Open(nil, []byte(bad)); err == nil || !strings.HasPrefix(err.Error(), text) {
 			t.Errorf("%q: %v, want %s", bad, err, text)

@@ -57,7 +57,7 @@ func Parse(b []byte) (wire.Message, error) {
 	m := wire.Message{LeaderEpoch: -1}
 	r := reader{rest: b}
 	if v := r.byte("version"); r.err == nil && v != version {
-		r.err = fmt.Errorf("is written in form %d, and this version knows form %d only: use the idemgen of the service", v, version)
+		r.err = fmt.Errorf("is in format %d, but this version only reads format %d: use the idemgen version of the service", v, version)
 	}
 	marks := r.byte("marks")
 	if marks&^appended != 0 {

@@ -58,14 +58,14 @@ func TestDamagedRecordIsRefused(t *testing.T) {
 		}
 	}
 	for text, b := range map[string][]byte{
-		"the stored record is damaged: it has no version at byte 0 of 0":             nil,
-		"the stored record is written in form 9, and this version knows form 1 only": {9, 0, 0, 0, 0, 0},
-		"the stored record is damaged: it has no marks at byte 2 of 6":               {1, 2, 0, 0, 0, 0},
-		"the stored record is damaged: it has no value at byte 5 of 6":               {1, 0, 0, 0, 9, 0},
-		"the stored record is damaged: it has no headers at byte 6 of 6":             {1, 0, 0, 0, 0, 1},
-		"the stored record is damaged: it has no headers at byte 10 of 10":           {1, 0, 0, 0, 0, 255, 255, 255, 255, 15},
-		"the stored record is damaged: it has no name of a header at byte 7 of 8":    {1, 0, 0, 0, 0, 1, 0, 0},
-		"the stored record is damaged: it has no key at byte 3 of 13":                {1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 127},
+		"the stored record is damaged: it has no version at byte 0 of 0":          nil,
+		"the stored record is in format 9, but this version only reads format 1":  {9, 0, 0, 0, 0, 0},
+		"the stored record is damaged: it has no marks at byte 2 of 6":            {1, 2, 0, 0, 0, 0},
+		"the stored record is damaged: it has no value at byte 5 of 6":            {1, 0, 0, 0, 9, 0},
+		"the stored record is damaged: it has no headers at byte 6 of 6":          {1, 0, 0, 0, 0, 1},
+		"the stored record is damaged: it has no headers at byte 10 of 10":        {1, 0, 0, 0, 0, 255, 255, 255, 255, 15},
+		"the stored record is damaged: it has no name of a header at byte 7 of 8": {1, 0, 0, 0, 0, 1, 0, 0},
+		"the stored record is damaged: it has no key at byte 3 of 13":             {1, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 127},
 	} {
 		if _, err := Parse(b); err == nil || !strings.HasPrefix(err.Error(), text) {
 			t.Errorf("%x: %v, not %q", b, err, text)

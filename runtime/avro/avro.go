@@ -139,7 +139,7 @@ func (m *Message) open(into []byte, r *wire.Message, most int) (text []byte, why
 	}
 	text, why, err = m.is.OpenWithin(into, value, w.as, most)
 	if err != nil {
-		err = fmt.Errorf("%w, of schema %v", err, schema)
+		err = fmt.Errorf("%w (schema %v)", err, schema)
 	}
 	return text, why, err
 }

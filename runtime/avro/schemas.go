@@ -173,7 +173,7 @@ func (s *schemas) look(ctx context.Context, schema frame.Schema) ([]string, erro
 }
 
 // errNoGUIDs is the error for a registry that finds no schema by its GUID.
-var errNoGUIDs = errors.New("this registry has no schemas by their GUIDs")
+var errNoGUIDs = errors.New("this registry does not provide schemas by GUID")
 
 // prepare makes sure that schemas are known. It returns how many of the first ones are, and why
 // the next one is not.

@@ -33,7 +33,7 @@ type asking struct {
 func (q *request) verb() (string, error) {
 	verb := q.text("verb")
 	if verb != "replay" && verb != "discard" {
-		return "", errors.New("letters are replayed or discarded")
+		return "", errors.New("letters can be replayed or discarded")
 	}
 	return verb, nil
 }
@@ -50,9 +50,9 @@ func (c *console) asking(q *request) (*asking, error) {
 	}
 	switch {
 	case a.Selection.Through == (operate.Mark{}):
-		return nil, errors.New("the request does not say up to which letter")
+		return nil, errors.New("the request does not name the newest letter that it includes")
 	case a.Selection.Topic == "" && a.Selection.Consumer == "":
-		return nil, errors.New("choose a topic or a consumer first: the request would be about all letters of the database")
+		return nil, errors.New("choose a topic or a consumer first: otherwise the request would include all letters of the database")
 	}
 	all := a.Selection
 	all.Through = operate.Mark{}
@@ -104,7 +104,7 @@ func (c *console) ask(q *request) {
 	}
 	risky := a != nil && (a.Verb == "discard" || a.Count.Again > 0)
 	if err == nil && risky && q.text("sure") != "yes" {
-		err = errors.New("confirm that you mean it: the form has a box for that")
+		err = errors.New("check the box in the form to confirm the request")
 	}
 	if err != nil {
 		c.failed(q, err)
@@ -120,7 +120,7 @@ func (c *console) ask(q *request) {
 	go func(user, why string) {
 		defer cancel()
 		err := bulk.Run(ctx)
-		c.log.Info("an operator requested something of dead letters", "user", user, "reason", why, "verb", a.Verb,
+		c.log.Info("an operator made a request about dead letters", "user", user, "reason", why, "verb", a.Verb,
 			"selection", logged(a.Selection), "asked", bulk.Count, "left_out", bulk.Left, "err", err)
 		c.recent.forget()
 		done <- err

@@ -43,7 +43,7 @@ var assets, assetNames = func() (map[string]*asset, map[string]string) {
 
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		http.Error(w, "assets are only read", http.StatusMethodNotAllowed)
+		http.Error(w, "assets are read-only", http.StatusMethodNotAllowed)
 		return
 	}
 	w.Header().Set("Cache-Control", "private, max-age=31536000, immutable")

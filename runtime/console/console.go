@@ -82,9 +82,9 @@ func Handler(ctx context.Context, o Options) (http.Handler, error) {
 	c := &console{auth: o.Auth, hosts: map[string]bool{}, environment: o.Environment, log: o.Logger, specs: map[string]*view.Spec{}}
 	switch {
 	case o.Auth == nil:
-		return nil, errors.New("console: Options.Auth is nil: it must say who a user is, and what the user may do")
+		return nil, errors.New("console: Options.Auth is nil: it must identify the user and the user's rights")
 	case len(o.Hosts) == 0:
-		return nil, errors.New("console: Options.Hosts is empty: name the hosts under which the pages are reached")
+		return nil, errors.New("console: Options.Hosts is empty: list the host names under which the pages are served")
 	case o.Database == "":
 		return nil, errors.New("console: Options.Database is empty")
 	}

@@ -74,7 +74,7 @@ func parseMark(text string) (m operate.Mark, err error) {
 		}
 	}
 	if err != nil || n[1] != int64(int32(n[1])) {
-		return m, fmt.Errorf("%q is not the place of a letter", text)
+		return m, fmt.Errorf("%q does not name a dead letter", text)
 	}
 	return operate.Mark{At: time.UnixMicro(n[0]).UTC(), Stream: int32(n[1]), Offset: n[2], Seq: n[3]}, nil
 }

@@ -61,7 +61,7 @@ func (c *console) route(w http.ResponseWriter, r *http.Request, user User) {
 	switch {
 	case page == nil && c.pages.named(name, http.MethodGet) != nil:
 		w.Header().Set("Allow", http.MethodGet)
-		http.Error(w, "this page takes no "+r.Method, http.StatusMethodNotAllowed)
+		http.Error(w, "this page does not accept "+r.Method, http.StatusMethodNotAllowed)
 		return
 	case page == nil:
 		http.NotFound(w, r)

@@ -115,13 +115,13 @@ func (c *console) raw(q *request) {
 		err = errors.New("there is no payload")
 	}
 	if err == nil && !c.specs[l.Consumer].Show(l.Topic, l.Event, message(l.Opened.Record)).Raw {
-		err = errors.New("the payload cannot be given out as it is: its spec calls values of it sensitive, or is not known here")
+		err = errors.New("the raw payload is not available: its spec marks values as sensitive, or is not known here")
 	}
 	if err != nil {
 		c.failed(q, err)
 		return
 	}
-	c.log.Info("an operator fetched the payload of a dead letter", "user", q.user.Name, "letter", l.Name())
+	c.log.Info("an operator downloaded the payload of a dead letter", "user", q.user.Name, "letter", l.Name())
 	h := q.w.Header()
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("Content-Disposition", fmt.Sprintf(`attachment; filename="letter-%d-%d.bin"`, l.Partition, l.Offset))
@@ -145,27 +145,27 @@ func (c *console) decide(q *request) {
 		_, err = operate.TakeBack(q.r.Context(), c.write, found, q.by())
 	case "discard":
 		if q.text("sure") != "yes" {
-			err = errors.New("a discarded letter never takes effect: confirm that you mean it")
+			err = errors.New("a discarded letter never takes effect: check the box to confirm")
 			break
 		}
 		_, err = operate.Ask(q.r.Context(), c.write, found, verb, nil, q.by())
 	case "replay":
 		var result []byte
 		if found[0].CallsAgain() && q.text("happened") == "" {
-			err = errors.New("say whether the call happened: a replay would make it again")
+			err = errors.New("say whether the call happened: a replay would repeat it")
 			break
 		}
 		if result, err = q.result(); err == nil {
 			_, err = operate.Ask(q.r.Context(), c.write, found, verb, result, q.by())
 		}
 	default:
-		err = fmt.Errorf("a letter is replayed or discarded, not %q", verb)
+		err = fmt.Errorf("a letter can be replayed or discarded, not %q", verb)
 	}
 	if err != nil {
 		c.failed(q, err)
 		return
 	}
-	c.log.Info("an operator decided about a dead letter", "user", q.user.Name, "reason", q.text("reason"), "verb", verb, "letter", found[0].Name())
+	c.log.Info("an operator decided on a dead letter", "user", q.user.Name, "reason", q.text("reason"), "verb", verb, "letter", found[0].Name())
 	c.recent.forget()
 	q.back("letter", query("consumer", name.Consumer, "topic", name.Topic, "partition", name.Partition, "offset", offset))
 }
@@ -179,7 +179,7 @@ func (q *request) result() ([]byte, error) {
 	case "yes":
 		text := q.text("result")
 		if !json.Valid([]byte(text)) {
-			return nil, errors.New("the result of the call must be JSON, with the names of the spec; null if it has none")
+			return nil, errors.New("the result of the call must be JSON, with the member names of the spec; null if it has none")
 		}
 		return []byte(text), nil
 	}

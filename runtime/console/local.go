@@ -33,7 +33,7 @@ func Local(ctx context.Context, address string, rights User, o Options) (*Site, 
 		return nil, fmt.Errorf("console: %q is not HOST:PORT", address)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("console: %s is reached from other machines: use 127.0.0.1, or console.Handler with Auth in a service", host)
+		return nil, fmt.Errorf("console: %s can be reached from other machines: use 127.0.0.1, or console.Handler with Auth in a service", host)
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
@@ -96,7 +96,7 @@ func (k *token) signIn(pages http.Handler) http.Handler {
 	})
 }
 
-var errNoToken = errors.New("open the address that was printed, with its token")
+var errNoToken = errors.New("open the printed address, including its token")
 
 func (k *token) auth(r *http.Request) (User, error) {
 	for _, c := range r.CookiesNamed(k.cookie) {

@@ -102,7 +102,7 @@ func (c *console) keys(q *request, f *found, consumer, topic string) (keys []rec
 		return nil, words, nil
 	}
 	if spec == nil {
-		return nil, words, fmt.Errorf("the spec of %s is not known here, and says how keys are made: give the record as PARTITION:OFFSET", consumer)
+		return nil, words, fmt.Errorf("the spec of %s, which defines its keys, is not known here: give the record as PARTITION:OFFSET", consumer)
 	}
 	keys, err = spec.Keys(topic, "", parts)
 	return keys, words, err

@@ -286,7 +286,7 @@ func (c *console) render(q *request, name string, s shown) {
 	var out bytes.Buffer
 	if err := c.pages.templates.ExecuteTemplate(&out, name, s); err != nil {
 		c.log.Error("a page of the console cannot be shown", "page", name, "err", err)
-		http.Error(q.w, "this page cannot be shown: the log says why", http.StatusInternalServerError)
+		http.Error(q.w, "this page cannot be shown: see the log for the reason", http.StatusInternalServerError)
 		return
 	}
 	q.w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -335,7 +335,7 @@ func (c *console) explained(err error) (status int, text string) {
 	_, connecting := errors.AsType[*pgconn.ConnectError](err)
 	if connecting || errors.Is(err, context.DeadlineExceeded) {
 		c.log.Error("the console cannot read the database", "err", err)
-		return http.StatusServiceUnavailable, fmt.Sprintf("the database %s does not answer: %s", c.read.Config().ConnConfig.Database, connectionCause(err))
+		return http.StatusServiceUnavailable, fmt.Sprintf("the database %s does not respond: %s", c.read.Config().ConnConfig.Database, connectionCause(err))
 	}
 	if pg, is := errors.AsType[*pgconn.PgError](err); is && pg.Code == "57014" {
 		return http.StatusServiceUnavailable, fmt.Sprintf("the database took longer than %v: choose a topic, or a smaller part", statementTime)

@@ -162,7 +162,7 @@ func TestALetterIsDecidedOnItsPage(t *testing.T) {
 	if page = s.get("record?" + at); strings.Contains(page, "SECRET") || !strings.Contains(page, "declined") {
 		t.Errorf("what the other side answered:\n%s", page)
 	}
-	if page = s.get("letter?" + at); strings.Contains(page, "declined") || !strings.Contains(page, "version v1.2.2") || !strings.Contains(page, "is running now (v1.2.3)") || !strings.Contains(page, "answered the call") {
+	if page = s.get("letter?" + at); strings.Contains(page, "declined") || !strings.Contains(page, "version v1.2.2") || !strings.Contains(page, "is running now (v1.2.3)") || !strings.Contains(page, "response to the call") {
 		t.Error("the response is shown without being asked for")
 	}
 	if log := s.log.String(); !strings.Contains(log, "viewed the record") || !strings.Contains(log, "user=ana") {
@@ -181,7 +181,7 @@ func TestALetterIsDecidedOnItsPage(t *testing.T) {
 	if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("withdraw: %d", r.StatusCode)
 	}
-	s.has("letter?"+at, "taken back by ana: test")
+	s.has("letter?"+at, "withdrawn by ana: test")
 }
 
 // An interrupted call is decided with both answers: it is made again, or its result is given.

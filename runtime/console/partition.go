@@ -113,7 +113,7 @@ func (c *console) chosen(q *request) (*confirmation, []halt.Way, error) {
 	}
 	i := slices.IndexFunc(h.Ways, func(w halt.Way) bool { return w.String() == q.text("way") })
 	if i < 0 {
-		return nil, nil, errors.New("the partition does not name this way out any more: look at it again")
+		return nil, nil, errors.New("this way out is no longer available: reload the page of the partition")
 	}
 	d := &confirmation{halted: h, Way: h.Ways[i], All: q.text("all") != ""}
 	if !d.All {
@@ -149,7 +149,7 @@ func take(ctx context.Context, db operate.DB, ways []halt.Way, by operate.By) (a
 		changes, err := operate.Take(ctx, db, w, by)
 		all = append(all, changes...)
 		if err != nil {
-			return all, fmt.Errorf("%w; %d rows were appended before", err, len(all))
+			return all, fmt.Errorf("%w; %d rows were appended before this error", err, len(all))
 		}
 	}
 	return all, nil

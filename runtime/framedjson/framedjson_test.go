@@ -22,11 +22,11 @@ func TestAValueIsUnpackedToItsJSON(t *testing.T) {
 		t.Errorf("a prefix alone: %+v, %v", opened, err)
 	}
 	for bad, want := range map[string]string{
-		"":                                "does not begin with a zero byte and the number of a schema",
-		`{"orderId":"o-1"}`:               "begins like JSON, and not with a zero byte and the number of a schema",
-		"\x00\x00\x00\x01":                "does not begin with a zero byte and the number of a schema",
-		"\x01\x00\x00\x00\x01{}":          "does not begin with a zero byte and the number of a schema",
-		"\x03\x00ABCDEFGHabcdefgh" + "{}": "begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema",
+		"":                                "does not begin with a zero byte and a schema id",
+		`{"orderId":"o-1"}`:               "begins like JSON, not with a zero byte and a schema id",
+		"\x00\x00\x00\x01":                "does not begin with a zero byte and a schema id",
+		"\x01\x00\x00\x00\x01{}":          "does not begin with a zero byte and a schema id",
+		"\x03\x00ABCDEFGHabcdefgh" + "{}": "begins with the 18 bytes of AWS Glue's schema registry, not with a zero byte and a schema id",
 	} {
 		if _, err := (Encoding{}).Open(&wire.Message{Value: []byte(bad)}); err == nil || err.Error() != "decode: cannot be read: it "+want {
 			t.Errorf("%q: %v", bad, err)
@@ -37,7 +37,7 @@ func TestAValueIsUnpackedToItsJSON(t *testing.T) {
 // A header names the schema in place of the prefix: then the value has none.
 func TestASchemaMayBeNamedInAHeader(t *testing.T) {
 	guid := "\x01ABCDEFGHabcdefgh"
-	for header, want := range map[string]string{"\x00\x00\x01\x86\xa1": "", guid: "", guid + "x": "decode: cannot be read: header __value_schema_id is longer than the number or the GUID of a schema", "\x01short": "decode: cannot be read: header __value_schema_id has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one"} {
+	for header, want := range map[string]string{"\x00\x00\x01\x86\xa1": "", guid: "", guid + "x": "decode: cannot be read: header __value_schema_id is longer than the id or the GUID of a schema", "\x01short": "decode: cannot be read: header __value_schema_id is neither a zero byte and a schema id nor a byte 1 and a schema GUID"} {
 		m := wire.Message{Value: []byte(`{"orderId":"o-1"}`), Headers: []wire.Header{{Name: "__value_schema_id", Value: []byte(header)}}}
 		opened, err := (Encoding{}).Open(&m)
 		if want == "" && (err != nil || string(opened.Value) != string(m.Value)) || want != "" && (err == nil || err.Error() != want) {
@@ -52,7 +52,7 @@ func TestASchemaMayBeNamedInAHeader(t *testing.T) {
 
 // A record key is unpacked as a value is.
 func TestAKeyIsUnpackedToItsJSON(t *testing.T) {
-	for key, want := range map[string]string{"\x00\x00\x00\x00\x01\"a\"": `"a"`, "a": "decode: record key cannot be read: it does not begin with a zero byte and the number of a schema"} {
+	for key, want := range map[string]string{"\x00\x00\x00\x00\x01\"a\"": `"a"`, "a": "decode: record key cannot be read: it does not begin with a zero byte and a schema id"} {
 		m := &wire.Message{Key: []byte(key), Value: []byte("v")}
 		opened, err := (KeyEncoding{}).Open(m)
 		if err != nil && err.Error() != want || err == nil && (string(opened.Key) != want || string(opened.Value) != "v") {

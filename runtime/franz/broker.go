@@ -238,7 +238,7 @@ func (b *broker) OpenTransaction(ctx context.Context, id idem.Partition) string 
 	first, who := int64(-1), ""
 	for _, p := range r.Topics[0].Partitions[0].ActiveProducers {
 		if at := p.CurrentTxnStartOffset; at >= 0 && (first < 0 || at < first) {
-			first, who = at, fmt.Sprintf("producer id %d, whose last record is of %s", p.ProducerID, time.UnixMilli(p.LastTimestamp).UTC().Format(time.RFC3339))
+			first, who = at, fmt.Sprintf("producer id %d, whose last record was written at %s", p.ProducerID, time.UnixMilli(p.LastTimestamp).UTC().Format(time.RFC3339))
 		}
 	}
 	return who

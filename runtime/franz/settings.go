@@ -42,7 +42,7 @@ var refused = []options.Refusal{
 	{Option: kgo.WithContext, Why: "pass the context to Run"},
 	{Option: kgo.ConsumerGroup, Why: "it is the consumer's name in the spec"},
 	{Option: kgo.ShareGroup, Why: "a record of a share group has no owner"},
-	{Option: kgo.GroupProtocol, Why: "it is always that of consumers"},
+	{Option: kgo.GroupProtocol, Why: "it is always that of a consumer group"},
 	{Option: kgo.ConsumeTopics, Why: "the spec names the topics"},
 	{Option: kgo.ConsumePartitions, Why: "the group assigns partitions"},
 	{Option: kgo.ConsumeRegex, Why: "the spec names the topics"},

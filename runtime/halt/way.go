@@ -103,9 +103,9 @@ func (w Way) Costs() string {
 	case m == nil && w.Partitions > 0:
 		return "nothing is lost; the order of a key's records across the change is not defined"
 	case m == nil && w.Code == DeadLetters:
-		return "nothing is lost or repeated, but the count begins again: if the cause is still there, as many more records become dead letters; a deployment of the fix resumes the partition without this"
+		return "nothing is lost or repeated, but the count restarts: if the cause persists, as many more records become dead letters; deploying a fix resumes the partition without this command"
 	case m == nil:
-		return "nothing is lost or repeated: the partition retries, and halts again if the cause is still there"
+		return "nothing is lost or repeated: the partition retries, and halts again if the cause persists"
 	case m.From == NoLedger && (m.First || m.To == 0):
 		return Rereads
 	case m.From == NoLedger:
@@ -115,6 +115,6 @@ func (w Way) Costs() string {
 	case m.From == m.To:
 		return "nothing is lost or repeated, if the log before the position is still the same"
 	default:
-		return fmt.Sprintf("records before offset %d that were not applied are lost: they never take effect, and nothing of them is kept", m.To)
+		return fmt.Sprintf("records before offset %d that were not applied are lost: they never take effect, and no data of theirs is kept", m.To)
 	}
 }

@@ -16,9 +16,9 @@ func TestWays(t *testing.T) {
 		way           halt.Way
 		command, cost string
 	}{
-		{of, "release --consumer c --topic t --partition 3 --reason log-truncated", "halts again if the cause is still there"},
+		{of, "release --consumer c --topic t --partition 3 --reason log-truncated", "halts again if the cause persists"},
 		{with(func(w *halt.Way) { w.Code = halt.Paused }), "resume --consumer c --topic t --partition 3 --reason paused", "continues where it was paused"},
-		{with(func(w *halt.Way) { w.Code = halt.DeadLetters }), "release --consumer c --topic t --partition 3 --reason too-many-dead-letters", "the count begins again"},
+		{with(func(w *halt.Way) { w.Code = halt.DeadLetters }), "release --consumer c --topic t --partition 3 --reason too-many-dead-letters", "the count restarts"},
 		{with(func(w *halt.Way) { w.All, w.Partitions = true, 6 }), "release --consumer c --topic t --all --partitions 6 --reason log-truncated", "the order of a key's records"},
 		{with(func(w *halt.Way) { w.Partitions, w.Fewer = 2, true }), "release --consumer c --topic t --partition 3 --partitions 2 --fewer --reason log-truncated", "the order of a key's records"},
 		{with(func(w *halt.Way) { w.Older = true }), "release --consumer c --topic t --partition 3 --older-version-may-run --reason log-truncated", "for one window, duplicates"},

@@ -75,8 +75,8 @@ func problemOf(condition *outage.Condition) *idemtype.Problem {
 // The reasons of the service itself; those of the group come from the Source.
 var (
 	errNotRun    = whole("not-running", "call Run", "the service is not started: Run was not called")
-	errStarting  = whole("starting", "wait until the database answers", "the service is starting: the database has not been reached yet")
-	errEnded     = whole("not-running", "see the error of Run, and start the service again", "the service has ended: Run has returned")
+	errStarting  = whole("starting", "wait until the database responds", "the service is starting: the database has not been reached yet")
+	errEnded     = whole("not-running", "see the error that Run returned, and restart the service", "the service has ended: Run has returned")
 	errNotJoined = &outage.Reason{Code: "joining", Do: outage.JoinAdvice, Waits: true, Err: errors.New("the group has not assigned its partitions yet")}
 )
 

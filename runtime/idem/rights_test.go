@@ -121,7 +121,7 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 				t.Error(err)
 			}
 			rig.Apply(t, w, nil)
-			rig.Want(t, "letters", rig.LettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so that no result of one can be given, 5 d")
+			rig.Want(t, "letters", rig.LettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so it does not accept a result, 5 d")
 			r.generations(t, c, w, log)
 			r.upkeep(t, c)
 			r.commands(t, c)

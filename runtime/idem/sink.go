@@ -152,10 +152,10 @@ func (s *sink) pace(ctx context.Context, topic string, n int) error {
 func checkRates(service *wire.Service, rates map[string]*rate) error {
 	for topic, r := range rates {
 		if service.Topic(topic) == nil {
-			return fmt.Errorf("idem: WithRate: %s reads no topic %q", service.Consumer, topic)
+			return fmt.Errorf("idem: WithRate: %s does not read topic %q", service.Consumer, topic)
 		}
 		if r.perSecond <= 0 {
-			return fmt.Errorf("idem: WithRate: %d records a second of %s: want at least 1", r.perSecond, topic)
+			return fmt.Errorf("idem: WithRate: %d records per second for %s: want at least 1", r.perSecond, topic)
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ func (c *Consumer) connectUpkeep(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	if err := c.process.Catalog.Ask(ctx, conn); err != nil && ctx.Err() == nil {
-		c.settings.log.Error("the database does not have what the service needs, or cannot be queried", "err", err)
+		c.settings.log.Error("the database lacks something that the service needs, or cannot be queried", "err", err)
 	}
 	return conn, nil
 }

@@ -20,7 +20,7 @@ var (
 	records = desc("idemgen_records_total", "Records by outcome: applied, redelivered (by Kafka), duplicate (resent by the producer), conflict, dead, waiting or ignored.", "outcome")
 	problem = desc("idemgen_problem_seconds", "How long a problem that Consumer.Health returns has lasted. topic and partition are empty if it concerns the whole service.", "code", "topic", "partition")
 	fences  = desc("idemgen_foreign_fences_total", "Number of times that another owner took over a partition that is assigned here. If it keeps growing, two deployments use the same consumer name.")
-	back    = desc("idemgen_ledger_went_back_total", "Number of times that a partition was taken over whose database had lost commits, as after a restore or a failover.")
+	back    = desc("idemgen_ledger_went_back_total", "Number of takeovers of a partition whose database had lost commits, as after a restore or a failover.")
 	fenced  = desc("idemgen_fenced_batches_total", "Batches that were rejected because another owner had taken over the partition.")
 	expired = desc("idemgen_dead_letters_expired_total", "Dead letters that were closed because on_failure.keep had passed.")
 	open    = desc("idemgen_dead_letters_open", "Open dead letters in the database, parked records included, by the first word of their reason. Only in the process that does the upkeep.", "class")

@@ -67,7 +67,7 @@ func New() *Metrics {
 			prometheus.ExponentialBuckets(0.001, 2, 15), "topic", "result"),
 		calls: histogram("idemgen_effect_call_seconds", "Duration of calls of effects, by outcome: done, failed, interrupted or lost.",
 			prometheus.ExponentialBuckets(0.005, 2, 14), "topic", "event", "outcome"),
-		takeOvers: histogram("idemgen_takeover_seconds", "Time that it took to take over a partition.",
+		takeOvers: histogram("idemgen_takeover_seconds", "Duration of takeovers of partitions.",
 			prometheus.ExponentialBuckets(0.005, 2, 14), "topic"),
 		letters: counter("idemgen_dead_letters_total", "Records that became dead letters, by the class of the reason.", "topic", "event", "class"),
 		halts:   counter("idemgen_halts_total", "Number of times that a partition was halted: an operator must act.", "topic", "partition"),

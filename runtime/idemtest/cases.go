@@ -22,7 +22,7 @@ import (
 func (s Service) RunCases(t *testing.T) {
 	files, wrong := s.cases()
 	if len(files) == 0 && wrong == nil {
-		t.Skip("there are no cases: idemgen case NAME begins one")
+		t.Skip("there are no cases: idemgen case NAME writes a draft")
 	}
 	spec, err := proof.Read(s.Spec, s.Digest)
 	if err != nil {

@@ -80,7 +80,7 @@ func TestACaseHoldsTheTablesAgainstWhatItSays(t *testing.T) {
 		"batches":            {flaw{noWaves: true}, nil, "batches of 7", []string{"item id=1"}},
 		"repeated in a row":  {flaw{noClaim: true}, nil, "every event repeated in its batch", []string{"total: got  sum="}},
 		"delivered again":    {flaw{}, nil, "redelivered", nil},
-		"repeated, no claim": {flaw{noClaim: true}, nil, "every event repeated later", []string{"the runtime says"}},
+		"repeated, no claim": {flaw{noClaim: true}, nil, "every event repeated later", []string{"the runtime reports"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := smallCase(t, c.flaw, c.edit)

@@ -29,7 +29,7 @@ func (b *trial) compare(suspects string) {
 		report("the dead letters are not what "+b.source+" says", classDiff(b))
 	}
 	report("the dead letters differ (- expected, + the database; topic, partition, offset, class, path)", b.deadLetterDiff())
-	report("the calls of effects are not those that must be there", strings.Join(b.effects.faults(b), "\n"))
+	report("the calls of effects are not the expected ones", strings.Join(b.effects.faults(b), "\n"))
 	report("the ledger is broken", strings.Join(b.ledgerFaults(), "\n"))
 	if !b.inexact {
 		report("the counters differ (- expected, + Stats)", b.counterDiff())
@@ -105,8 +105,8 @@ func (b *trial) counterDiff() string {
 	sum := s.Applied + s.Redelivered + s.Resent + s.Conflicts + s.Dead + s.Waiting + s.Ignored
 	var want, got []string
 	if s.Searches != int64(searches) {
-		want = append(want, fmt.Sprintf("Searches %d: one per event that the database or a handler refused", searches))
-		got = append(got, fmt.Sprintf("Searches %d: statements of one batch got in each other's way", s.Searches))
+		want = append(want, fmt.Sprintf("Searches %d: one per event that the database or a handler rejected", searches))
+		got = append(got, fmt.Sprintf("Searches %d: statements of one batch conflicted with each other", s.Searches))
 	}
 	if sum != b.sent {
 		want = append(want, fmt.Sprintf("%d records were delivered", b.sent))

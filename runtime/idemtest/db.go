@@ -39,7 +39,7 @@ func ownDatabase(t testing.TB, server *Postgres, template string) *pgxpool.Pool 
 	t.Helper()
 	own, err := newDatabase(t.Context(), server.admin, template)
 	if err != nil {
-		t.Fatalf("idemtest: make a database: %v", err)
+		t.Fatalf("idemtest: create a database: %v", err)
 	}
 	t.Cleanup(func() {
 		if server.server != nil {

@@ -104,14 +104,14 @@ func (s Service) changesRows(spec *proof.Service, entry *model.Topic) scenario {
 		b.calls = newCalls()
 		b.inBatches(b.log, func() int { return 1 })
 		if testing.Verbose() {
-			b.t.Logf("what the handlers did, and the rows that are left:\n%s%s", b.shownCalls(), b.shownTables(b.dump()))
+			b.t.Logf("what the handlers did, and the rows after that:\n%s%s", b.shownCalls(), b.shownTables(b.dump()))
 		}
 		for _, e := range entry.Events {
 			if e.Handle {
 				s.mustChangeRows(b, spec, e)
 			}
 		}
-	}, "As for one by one."}
+	}, "The same as for one by one."}
 }
 
 func (s Service) mustChangeRows(b *trial, spec *proof.Service, e *model.Event) {
@@ -119,7 +119,7 @@ func (s Service) mustChangeRows(b *trial, spec *proof.Service, e *model.Event) {
 	changed, said := b.changes(e.GoName)
 	switch {
 	case changesNoRow[e.GoName] && changed:
-		b.t.Errorf("the handler of %s%s changes rows: take it out of ChangesNoRow", e.GoName, sources().handler(e.GoName))
+		b.t.Errorf("the handler of %s%s changes rows: remove it from ChangesNoRow", e.GoName, sources().handler(e.GoName))
 	case changesNoRow[e.GoName], changed, s.changesInCase(b.t, spec, e.GoName):
 	default:
 		b.t.Errorf(`the handler of %[1]s%[2]s changes no row, so these tests prove nothing about it: %[3]s.

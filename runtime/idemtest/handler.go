@@ -124,7 +124,7 @@ func (c code) unwritten(methods, handler reflect.Type, pkg string) (missing []st
 				continue
 			}
 			if d.unwritten {
-				missing = append(missing, fmt.Sprintf("%s is not written: write it at %s, in place of idem.ErrNotImplemented", m.Name, d.place))
+				missing = append(missing, fmt.Sprintf("%s is not implemented: write it at %s, in place of idem.ErrNotImplemented", m.Name, d.place))
 			}
 			break
 		}

@@ -51,7 +51,7 @@ func (f *failed) Fatalf(format string, args ...any) { f.text = fmt.Sprintf(forma
 // A handler that is as idemgen wrote it fails its test, which says where to write it, and so does
 // the stub in its place.
 func TestCodeThatIsNotWrittenFails(t *testing.T) {
-	const unwritten = "idemtest: Do is not written: write it at handler_test.go:28, in place of idem.ErrNotImplemented"
+	const unwritten = "idemtest: Do is not implemented: write it at handler_test.go:28, in place of idem.ErrNotImplemented"
 	for _, c := range []struct {
 		handler doer
 		says    string

@@ -51,8 +51,8 @@ func (b *trial) leavesNothing(of []record, apply func()) {
 	after := b.contents()
 	for _, table := range slices.Sorted(maps.Keys(after)) {
 		if before[table] != after[table] {
-			b.t.Fatalf("the handler of %s wrote table %s outside tx: its transaction was rolled back, and the rows are not those before. "+
-				"What is written through tx commits with the event, or not at all", strings.Join(names, " or "), table)
+			b.t.Fatalf("the handler of %s wrote table %s outside tx: its transaction was rolled back, but rows have changed. "+
+				"Writes through tx commit with the event, or not at all", strings.Join(names, " or "), table)
 		}
 	}
 }

@@ -36,50 +36,50 @@ func ofATopic(log []record, first ...scenario) func() []scenario {
 
 var effectScenarios = []scenario{
 	{"calls cut off", cutOff,
-		"A call whose process died is called again, under its key and another token, or goes to a person, as if_interrupted says; never both."},
+		"If the process of a call died, the call is repeated with the same key and another token, or left to an operator, as if_interrupted says; never both."},
 	{"lease lost while a call runs", leaseLost,
-		"Whose lease ended may record nothing: the answer of a holder that wakes up must be dropped, and one result be recorded."},
+		"A holder whose lease expired must record nothing: if it wakes up, its result must be dropped, and only one result recorded."},
 }
 
 // untilCommit comes first for handlers.
 var untilCommit = scenario{"rolled back, then applied", rolledBack,
-	"A handler must write through tx only, and keep nothing in memory."}
+	"A handler must write only through tx, and keep no state in memory."}
 
 var topicScenarios = []scenario{
 	{"one by one", func(b *trial) { b.inBatches(b.log, func() int { return 1 }) },
-		"The SQL of single events, the expected rows, or a trigger of yours that refuses a record of the log. All else rests on this."},
+		"The SQL of single events, the expected rows, or a trigger of yours that rejects a record of the log. All other scenarios build on this one."},
 	{"one batch", func(b *trial) { b.apply(b.messages(b.log)...) },
 		"Statements of one batch see each other's rows in another order than the events: where waves end (Puts, Reads), collapsing, the order of statements."},
 	{"random batches", randomBatches,
-		"As for one batch, but for fewer events: run it alone and halve the log."},
+		"The same as for one batch, but with fewer events: run it alone and halve the log."},
 	{"redelivered", redelivered,
-		"Records below the ledger's position must be passed over."},
+		"Records below the ledger's position must be skipped."},
 	{"repeated in the batch", repeatedInBatch,
 		"The second copy of a key in one batch must have no effect: Claim, and the parts of the idempotency key. A dead letter claims no key."},
 	{"repeated in later batches", repeatedLater,
 		"A key that was claimed earlier must be found: what is claimed, and the read of known keys before a batch."},
 	{"on two partitions at once", twoPartitions,
-		"Of two transactions that claim one key, one must lose and then decide again."},
+		"If two transactions claim the same key, one must lose and then decide again."},
 	{"two owners at once", twoOwners,
-		"Only the owner whose row is the ledger's tail may write, and its first statement must say so."},
+		"Only the owner whose row is the ledger's tail may write, and its first statement must check that."},
 	{"zombie", zombie,
-		"An owner that lost its partition must be refused before it writes."},
+		"An owner that lost its partition must be rejected before it writes."},
 	{"ledger lost its tail", lostTail,
-		"After a failover to an older state all memory of the time between must go: the append names its predecessor by token."},
+		"After a failover to an older state, nothing in memory may survive from the lost time: the append names its predecessor by token."},
 	{"crash at every step", crashes,
-		"Effect and position must commit together; a handler must write through tx only."},
+		"Effect and position must commit together; a handler must write only through tx."},
 	{"reply lost", repliesLost,
-		"A transaction whose reply is lost may have committed: the row in its place decides, with its own content."},
+		"A transaction whose reply is lost may have committed: the ledger row in its place decides, by its content."},
 	{"poison in the middle", poison,
-		"A record that cannot be decoded must become one dead letter, in the transaction of its batch, and take nothing with it."},
+		"A record that cannot be decoded must become one dead letter, in the transaction of its batch, without affecting other records."},
 	{"values that cannot be unpacked", misEncoded,
-		"Whatever a value is packed in must be undone as a whole, before anything of the record is believed."},
+		"A value must be unpacked completely before any part of the record is used."},
 	{"key with other content", conflict,
 		"A known key with other content is a conflict, not a duplicate: the fingerprint must cover every declared field."},
-	{"mended and replayed", mendedAndReplayed,
-		"Records of a key that wait behind a dead letter must go on in their order when it is replayed, each once, and claim no key before."},
+	{"repaired and replayed", mendedAndReplayed,
+		"When a dead letter is replayed, the records of its key that wait behind it must be applied in order, each once, and claim no key before."},
 	{"tombstone", tombstone,
-		"No value and an empty value are two things: only the first is a tombstone."},
+		"A missing value differs from an empty one: only a missing value is a tombstone."},
 }
 
 // inBatches applies records in batches of the sizes that size returns.
@@ -102,7 +102,7 @@ func redelivered(b *trial) {
 	b.apply(all...)
 	for i := range all {
 		if res := b.apply(all[i:]...); int(res.Duplicates) != len(all)-i {
-			b.t.Errorf("%d records were delivered again; the runtime says %+v", len(all)-i, res)
+			b.t.Errorf("%d records were redelivered; the runtime reports %+v", len(all)-i, res)
 		}
 	}
 }
@@ -148,7 +148,7 @@ func repeatedLater(b *trial) {
 			again = append(again, b.copied(r, 0, b.reached[partition{r.message.Topic, 0}]))
 		}
 		if res := owners.deliver(again); int(res.Duplicates) != len(again) {
-			b.t.Errorf("%d copies at later offsets; the runtime says %+v", len(again), res)
+			b.t.Errorf("%d copies at later offsets; the runtime reports %+v", len(again), res)
 		}
 	}
 }

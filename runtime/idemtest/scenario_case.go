@@ -17,14 +17,14 @@ const everySize = 16
 // ofACase are the scenarios of a case. The first one finds the steps at which the others crash.
 func ofACase(log []record, steps map[string]bool) []scenario {
 	all := []scenario{{"once", func(b *trial) { once(b, steps) },
-		"Without repeats or crashes, what the case says is not what its records do."}}
+		"Even without repeats or crashes, the records do not do what the case says."}}
 	if slices.ContainsFunc(log, func(r record) bool { return r.handled != "" }) {
 		all = append(all, untilCommit)
 	}
 	records := len(log)
 	for size := 2; size <= records; size = nextSize(size, records) {
 		all = append(all, scenario{fmt.Sprintf("batches of %d", size), func(b *trial) { b.inBatches(b.log, func() int { return size }) },
-			"Records of one batch: where a handler relies on something outside its transaction, or on being called for one record at a time."})
+			"Records of one batch: a handler may rely on something outside its transaction, or on being called for one record at a time."})
 	}
 	all = append(all,
 		scenario{"every event repeated in its batch", repeatedInBatch,
@@ -32,7 +32,7 @@ func ofACase(log []record, steps map[string]bool) []scenario {
 		scenario{"every event repeated later", repeatedLater,
 			"The second copy of a key must have no effect."},
 		scenario{"redelivered", redelivered,
-			"Records below the ledger's position must be passed over."},
+			"Records below the ledger's position must be skipped."},
 	)
 	for _, step := range slices.Concat(effectSteps, Steps) {
 		if !steps[step] {
@@ -40,7 +40,7 @@ func ofACase(log []record, steps map[string]bool) []scenario {
 		}
 		all = append(all, scenario{fmt.Sprintf("batches of %d, crash at step %s", crashBatch, step), func(b *trial) {
 			b.stopEverywhere(func(s string) bool { return s == step }, takeOverAgain)
-		}, "Effect and position must commit together; a handler must write through tx only."})
+		}, "Effect and position must commit together; a handler must write only through tx."})
 	}
 	return all
 }

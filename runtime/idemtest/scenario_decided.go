@@ -23,7 +23,7 @@ func (w *walk) decided(r record, m idem.Message, wasDone bool) {
 		}
 		w.replay(m, result)
 		if after := len(b.effects.of(b.calledFor(r))); after != before {
-			b.t.Errorf("%s: a call was made again whose result a person had given", r.effect)
+			b.t.Errorf("%s: a call was repeated although an operator had given its result", r.effect)
 		}
 	}
 	w.owners.deliver([]idem.Message{w.place(r)})
@@ -40,7 +40,7 @@ func (w *walk) replay(m idem.Message, result []byte) {
 	}
 	letters, err := operate.LettersAt(b.t.Context(), b.db, &of[i], m.Offset)
 	if err != nil || len(letters) == 0 {
-		b.t.Fatalf("idemtest: offset %d is no dead letter (%v)", m.Offset, err)
+		b.t.Fatalf("idemtest: offset %d is not a dead letter (%v)", m.Offset, err)
 	}
 	by := operate.By{Operator: "idemtest", Reason: "it is known what the call did"}
 	letters, err = operate.Ask(b.t.Context(), b.db, letters[:1], "replay", result, by)
@@ -50,7 +50,7 @@ func (w *walk) replay(m idem.Message, result []byte) {
 		}
 	}
 	if err != nil || letters[0].State != "replayed" {
-		b.t.Fatalf("the letter of an interrupted call is not replayed: %+v (%v)", letters, err)
+		b.t.Fatalf("the dead letter of an interrupted call is not replayed: %+v (%v)", letters, err)
 	}
 	settle(b, w.writer(m)) // the copy, if it waited behind the letter
 	for at := range b.ownDead {

@@ -141,7 +141,7 @@ func (w *walk) interrupted(r record, m idem.Message) {
 		b.effects.leases.change(b.database, lease.Interrupted, map[string]string{"expires": "0"})
 	}
 	if after := len(b.effects.of(b.calledFor(r))); after != before {
-		b.t.Errorf("%s: an interrupted call was made again, although if_interrupted says dead_letter", r.effect)
+		b.t.Errorf("%s: an interrupted call was repeated, although if_interrupted says dead_letter", r.effect)
 	}
 }
 
@@ -159,7 +159,7 @@ func (w *walk) calledAgain(r record, by func()) {
 	}
 	was, is := before[len(before)-1], after[len(after)-1]
 	if is.key != was.key || is.token <= was.token {
-		b.t.Errorf("%s: the call was made again under key %v and token %d, the one that was cut off under key %v and token %d", r.effect, is.key, is.token, was.key, was.token)
+		b.t.Errorf("%s: the call was repeated under key %v and token %d; the one that was cut off had key %v and token %d", r.effect, is.key, is.token, was.key, was.token)
 	}
 }
 
@@ -191,7 +191,7 @@ func (w *walk) endLease() (interrupts bool) {
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' AND consumer LIKE 'lock:%'`)
 	rows, err := b.db.Query(b.t.Context(), `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE state = 'p' AND consumer NOT LIKE 'lock:%' RETURNING interrupts`)
 	if err != nil {
-		b.t.Fatalf("idemtest: end a lease: %v", err)
+		b.t.Fatalf("idemtest: expire a lease: %v", err)
 	}
 	ended, err := pgx.CollectRows(rows, pgx.RowTo[bool])
 	for _, was := range b.effects.leases.change(b.database, lease.Processing, map[string]string{"expires": "0"}) {
@@ -255,7 +255,7 @@ func (s *sleeper) wake(b *trial) {
 	select {
 	case <-s.dropped:
 	case <-ctx.Done():
-		b.t.Errorf("%s: the answer of an owner that lost its lease was taken", s.event)
+		b.t.Errorf("%s: the result from an owner that lost its lease was accepted", s.event)
 		return
 	}
 	if err := <-s.ended; !errors.Is(err, errCrash) && !isFenced(err) {
@@ -266,6 +266,6 @@ func (s *sleeper) wake(b *trial) {
 	err := b.db.QueryRow(b.t.Context(), `SELECT count(*) FROM idem_lease WHERE state = 'd' AND key = $1`, [16]byte(key)).Scan(&recorded)
 	outside := b.effects.leases.stateOf(b.database, key) // of those that the ledger passed it is done, too
 	if err != nil || recorded > 0 || outside == string(lease.Done) {
-		b.t.Errorf("%s: the answer of an owner that lost its lease is recorded (%v)", s.event, err)
+		b.t.Errorf("%s: the result from an owner that lost its lease was recorded (%v)", s.event, err)
 	}
 }

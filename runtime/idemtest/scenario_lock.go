@@ -16,7 +16,7 @@ var lockScenarios = []scenario{
 	{"calls under one lock", oneLock,
 		"Calls of events that lock the same thing must be made one after the other, whatever their record keys are."},
 	{"lock lost while a call runs", lockLost,
-		"A lock must be held while the call runs, by the name and the key that other services give it, and a holder whose lock ended may not end that of the next one."},
+		"A lock must be held while the call runs, under the same name and key as in other services, and a holder whose lock expired must not release that of the next holder."},
 }
 
 // lockedCall is how long a call takes that holds a lock.
@@ -35,7 +35,7 @@ func oneLock(b *trial) {
 		l := untold(b.effects.of(id)[nth-1].lock)
 		r := of[id]
 		if r.locked != (l.Name != "") {
-			b.t.Errorf("%s: a call runs under lock %q, and the spec says otherwise", r.effect, l.Name)
+			b.t.Errorf("%s: a call runs under lock %q, but the spec says otherwise", r.effect, l.Name)
 		}
 		if l.Name == "" {
 			return
@@ -118,16 +118,16 @@ func (w *walk) takenOver(l wire.Lock, wake func()) {
 		return
 	}
 	if token, got := w.rival(l); got {
-		t.Errorf("lock %s was had a second time, under token %d, while a call runs under token %d", l.Name, token, l.Token)
+		t.Errorf("lock %s was acquired a second time, under token %d, while a call runs under token %d", l.Name, token, l.Token)
 	}
 	w.endLock(l)
 	token, got := w.rival(l)
 	if !got || token <= l.Token {
-		t.Errorf("lock %s of token %d has ended, and was not had under a greater one (%d)", l.Name, l.Token, token)
+		t.Errorf("lock %s of token %d has expired, but was not acquired under a greater token (%d)", l.Name, l.Token, token)
 	}
 	wake()
 	if _, got := w.rival(l); got {
-		t.Errorf("who lost lock %s has given it back for the one who has it", l.Name)
+		t.Errorf("a holder that lost lock %s released it for the current holder", l.Name)
 	}
 	w.endLock(l)
 }
@@ -146,17 +146,17 @@ func (w *walk) rival(l wire.Lock) (token int64, got bool) {
 			answers, err = was.in.Acquire(b.t.Context(), was.consumer, []lease.Ask{ask})
 		}
 		if err != nil {
-			b.t.Fatalf("idemtest: ask for a lock: %v", err)
+			b.t.Fatalf("idemtest: acquire a lock: %v", err)
 		}
 		return answers[0].Token, answers[0].Got && answers[0].Token == number
 	}
 	rows, err := b.db.Query(b.t.Context(), rivalSQL, lease.Locks(l.Name), l.Key[:])
 	if err != nil {
-		b.t.Fatalf("idemtest: ask for a lock: %v", err)
+		b.t.Fatalf("idemtest: acquire a lock: %v", err)
 	}
 	tokens, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
-		b.t.Fatalf("idemtest: ask for a lock: %v", err)
+		b.t.Fatalf("idemtest: acquire a lock: %v", err)
 	}
 	if len(tokens) == 0 {
 		return 0, false
@@ -178,7 +178,7 @@ func (w *walk) endLock(l wire.Lock) {
 	Exec(b.t, b.db, `UPDATE idem_lease SET expires_at = clock_timestamp() WHERE consumer = $1 AND state = 'p'`, lease.Locks(l.Name))
 	if was, outside := b.effects.leases.of(lease.Locks(l.Name), l.Key); outside {
 		if err := was.in.SetFields(b.t.Context(), was.consumer, l.Key, map[string]string{"expires": "0"}); err != nil {
-			b.t.Fatalf("idemtest: end a lock: %v", err)
+			b.t.Fatalf("idemtest: release a lock: %v", err)
 		}
 	}
 }

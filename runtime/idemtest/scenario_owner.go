@@ -91,13 +91,13 @@ func (b *trial) mustBeFenced(o owners, records []idem.Message) {
 		of := slices.DeleteFunc(slices.Clone(records), func(m idem.Message) bool { return partitionOf(m) != p })
 		b.leavesNothing(b.recordsOf(of), func() {
 			if _, err := o.writer(p).Apply(b.effects.in(b.t.Context()), packedAll(b, of)); !isFenced(err) {
-				b.t.Errorf("an owner that lost its partition must be refused, got %v", err)
+				b.t.Errorf("an owner that lost its partition must be rejected, got %v", err)
 			}
 		})
 	}
 	after := b.dump()
 	if d := b.diffShown(before.lines(), after.lines(), before, after); d != "" {
-		b.t.Errorf("an owner that was refused left something behind:\n%s", d)
+		b.t.Errorf("a rejected owner left changes behind:\n%s", d)
 	}
 }
 

@@ -98,7 +98,7 @@ SELECT d.offs::text FROM idem_dead_letter d WHERE d.asked IS NOT NULL OR d.state
     SELECT FROM idem_dead_letter o WHERE o.stream = d.stream AND o.order_key = d.order_key AND o.state = 'd')`
 	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		if _, err := w.Apply(b.effects.in(b.t.Context()), nil); err != nil {
-			b.t.Errorf("an owner does what is asked: %v", err)
+			b.t.Errorf("an owner carries out the requests: %v", err)
 			return
 		}
 		left := b.texts(open)

@@ -235,7 +235,7 @@ func TestFlawsAreNoticed(t *testing.T) {
 		{"wrong row", flaw{}, func(c *runner) { c.want.tables[0].cells[0][1] = "v=4" }, "one by one", "item id=1: v: want 4, got 3"},
 		{"wrong dead letter", flaw{}, func(c *runner) { c.want.dead[2] = expectedDead{class: "decode", path: "v"} }, "one by one", "- items.v1 0 2 decode v\n"},
 		{"no claim", flaw{noClaim: true}, nil, "repeated in the batch", "total: got  sum="},
-		{"no claim", flaw{noClaim: true}, nil, "repeated in later batches", "the runtime says"},
+		{"no claim", flaw{noClaim: true}, nil, "repeated in later batches", "the runtime reports"},
 		{"no waves", flaw{noWaves: true}, nil, "one batch", "item id=1: "},
 		{"same fingerprints", flaw{samePrints: true}, nil, "key with other content", "was taken for a duplicate"},
 		{"empty value as tombstone", flaw{emptyIsTombstone: true}, nil, "tombstone", "an empty value in place of a tombstone had an effect"},

@@ -167,7 +167,7 @@ func (b *trial) takeOver(p partition) *Writer {
 func (b *trial) tryTakeOver(p partition) (*Writer, error) {
 	w, err := Own(b.t, b.consumer, p.topic, p.number, 0)
 	if err != nil {
-		return nil, fmt.Errorf("taking partition %d of %s over: %w", p.number, p.topic, err)
+		return nil, fmt.Errorf("taking over partition %d of %s: %w", p.number, p.topic, err)
 	}
 	return w, nil
 }

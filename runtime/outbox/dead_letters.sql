@@ -8,7 +8,7 @@ BEGIN
 END $$;
 
 -- Dead letters are sent as events. A relay builds their records from two columns:
--- payload is the record as idem_dead_letter has it, idem_letter the headers about it, as names and values.
+-- payload has the record in the form of idem_dead_letter, idem_letter the headers about it, as names and values.
 ALTER TABLE idem_outbox ADD COLUMN IF NOT EXISTS idem_letter text[];
 CREATE INDEX IF NOT EXISTS idem_outbox_letter ON idem_outbox (id) WHERE idem_letter IS NOT NULL;
 
@@ -16,12 +16,12 @@ CREATE INDEX IF NOT EXISTS idem_outbox_letter ON idem_outbox (id) WHERE idem_let
 CREATE TABLE IF NOT EXISTS idem_dead_letter_topic (
     consumer text COLLATE "C" PRIMARY KEY,
     topic text NOT NULL CHECK (topic ~ '^[A-Za-z0-9._-]{1,249}$' AND topic NOT IN ('.', '..')),
-    -- whole: key, value and headers of the record; omitted: its key only.
+    -- whole: key, value and headers of the record; omitted: only its key.
     payload text NOT NULL DEFAULT 'whole' CHECK (payload IN ('whole', 'omitted'))
 );
 
--- The event of a dead letter always has the same id, even if the database loses the letter and it is
--- written again, by another row of the ledger. Letters of one record are told apart by their number.
+-- The event of a dead letter always has the same id, even if the database loses the letter and another
+-- row of the ledger writes it again. A number distinguishes the letters of one record.
 CREATE OR REPLACE FUNCTION idem_dead_letter_id(d idem_dead_letter) RETURNS uuid LANGUAGE sql STABLE AS $$
     SELECT pg_catalog.overlay(pg_catalog.overlay(pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(
         pg_catalog.concat_ws(E'\n', s.consumer, s.topic, s.topic_id, s.partition, d.offs, nullif(
@@ -43,7 +43,7 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    -- Each dead letter there could become another one.
+    -- Each dead letter sent there could become another one.
     IF EXISTS (SELECT FROM idem_stream s WHERE s.consumer OPERATOR(pg_catalog.=) place.consumer AND s.topic OPERATOR(pg_catalog.=) place.target) THEN
         RAISE 'dead letters of % go to topic %, which it reads itself', place.consumer, place.target USING
             ERRCODE = '23514', TABLE = 'idem_dead_letter', CONSTRAINT = 'idem_dead_letter_topic_is_read',
@@ -64,9 +64,9 @@ BEGIN
 END
 $$;
 
--- The event changes with its dead letter until it is sent. It goes if the letter is not dead any more.
--- The function runs with the rights of the role that applies this file: a service's role and that of an
--- operator need none for it.
+-- The event changes with its dead letter until it is sent. It is deleted if the letter is no longer dead.
+-- The function runs with the rights of the role that applies this file: the roles of services and
+-- operators need no rights for it.
 CREATE OR REPLACE FUNCTION idem_dead_letter_changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     IF OLD.state OPERATOR(pg_catalog.=) 'd' THEN

@@ -6,7 +6,7 @@ BEGIN
             HINT = 'Keep the relay, or send no dead letters: DROP TRIGGER idem_dead_letter_changed ON idem_dead_letter.';
     END IF;
 END $$;
--- Debezium reads the log of transactions: the table stays empty.
+-- Debezium reads the write-ahead log, so the table stays empty.
 CREATE OR REPLACE FUNCTION idem_outbox_empty() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM idem_outbox o USING written w WHERE o.seq OPERATOR(pg_catalog.=) w.seq;
@@ -17,7 +17,7 @@ DROP TRIGGER IF EXISTS idem_outbox_wake ON idem_outbox;
 CREATE OR REPLACE TRIGGER idem_outbox_empty AFTER INSERT ON idem_outbox
     REFERENCING NEW TABLE AS written
     FOR EACH STATEMENT EXECUTE FUNCTION idem_outbox_empty();
--- What Debezium is given of that log: the inserts, so that it needs no right to the table.
+-- Publishes the inserts to Debezium, which therefore needs no right to the table.
 DO $$
 BEGIN
     IF NOT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname OPERATOR(pg_catalog.=) 'idem_outbox') THEN

@@ -1,4 +1,4 @@
--- What another role made under one of these names would be taken for what this file makes: it is refused.
+-- An object of another role with one of these names would be mistaken for one of this file: it is refused.
 DO $$
 DECLARE
     home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) pg_catalog.current_schema());

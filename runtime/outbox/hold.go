@@ -67,7 +67,7 @@ func (h *holds) suspects(lines map[aggregate][]*event) map[string]*event {
 
 // returned is for a broker that was away: what waited for it is tried again at once.
 func (l *lead) returned() {
-	l.log().Info("outbox: the broker takes events again", "after", time.Since(l.brokenSince).Round(time.Second))
+	l.log().Info("outbox: the broker accepts events again", "after", time.Since(l.brokenSince).Round(time.Second))
 	l.brokenSince = time.Time{}
 	l.tell(aboutBroker, nil)
 	for _, h := range l.held {
@@ -153,7 +153,7 @@ func (l *lead) tellHeld() {
 	l.tell(aboutRefused, nil)
 	if l.told {
 		l.told = false
-		l.log().Info("outbox: no aggregate is held back any more")
+		l.log().Info("outbox: aggregates are no longer held back")
 	}
 }
 

@@ -1,10 +1,10 @@
--- Events that wait to be sent. Each further column of type text is a header of that name.
+-- Events that wait to be sent. Each additional column of type text is a header with that name.
 CREATE TABLE IF NOT EXISTS idem_outbox (
     -- Events of an aggregate are sent in this order.
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Copies of a record have the same id. It is the header id.
+    -- The header id: duplicates of a record have the same one.
     id uuid NOT NULL DEFAULT gen_random_uuid(),
-    -- The topic is outbox.event. and this, unless the sender is told otherwise.
+    -- The topic is outbox.event. followed by this, unless the sender is configured otherwise.
     aggregatetype text NOT NULL CHECK (aggregatetype <> ''),
     -- The record's key.
     aggregateid text NOT NULL CHECK (aggregateid <> ''),
@@ -15,6 +15,6 @@ CREATE TABLE IF NOT EXISTS idem_outbox (
     -- W3C trace context.
     traceparent text,
     tracestate text,
-    -- When the transaction began that wrote it.
+    -- When the transaction that wrote it began.
     written_at timestamptz NOT NULL DEFAULT now()
 );

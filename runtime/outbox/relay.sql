@@ -1,4 +1,4 @@
--- A relay is woken when a transaction commits that wrote events.
+-- Wakes a relay when a transaction that wrote events commits.
 CREATE OR REPLACE FUNCTION idem_outbox_wake() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_catalog.pg_notify('idem_outbox', '');

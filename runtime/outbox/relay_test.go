@@ -210,7 +210,7 @@ func TestRefusedEventHoldsBackItsAggregate(t *testing.T) {
 	to.answers(nil)
 	until(t, "all is sent, and Health is good", func() bool { return to.of("7") == "1 large 3 4" && r.Health() == nil })
 	stop()
-	for _, once := range []string{"an event cannot be sent, and holds back its aggregate", "no aggregate is held back any more"} {
+	for _, once := range []string{"an event cannot be sent, and holds back its aggregate", "aggregates are no longer held back"} {
 		if n := strings.Count(logged.String(), once); n != 1 {
 			t.Errorf("%q is logged %d times", once, n)
 		}

@@ -23,18 +23,18 @@ func TestASchemaMayBeNamedInAHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := protobuf.Encoding{Message: protobuf.New(base64.StdEncoding.EncodeToString(set), "Order", true)}
-	const malformed = "decode: cannot be read: the place of its message in the file, which follows the number of the schema, is malformed"
+	const malformed = "decode: cannot be read: the message indexes after the schema id are malformed"
 	const value, guid = "\n\x01a", "\x01ABCDEFGHabcdefgh"
 	for _, c := range []struct{ header, value, want string }{
 		{"\x00\x00\x00\x00\x07\x02\x02", value, `{"id":"a"}`},
 		{guid + "\x02\x02", value, `{"id":"a"}`},
-		{guid + "\x00", value, "decode: cannot be read: it is another message of the file than Order"},
+		{guid + "\x00", value, "decode: cannot be read: it is another message of the file, not Order"},
 		{guid, value, malformed},
 		{guid + "\x02\x02\x00", value, malformed},
-		{"\x02\x02", value, "decode: cannot be read: header __value_schema_id has neither a zero byte and the number of a schema nor a byte 1 and the GUID of one"},
+		{"\x02\x02", value, "decode: cannot be read: header __value_schema_id is neither a zero byte and a schema id nor a byte 1 and a schema GUID"},
 		{"", "\x00\x00\x00\x00\x07\x02\x02" + value, `{"id":"a"}`},
-		{"", "\x00\x00\x00\x00\x00\x00\x00\x00\x07" + value, "decode: cannot be read: it begins with a zero byte and a number of 8 bytes, as Apicurio's serializers may write it, and not with one of 4 bytes: set their apicurio.registry.as-confluent"},
-		{"", "\x03\x05ABCDEFGHabcdefgh" + value, "decode: cannot be read: it begins with the 18 bytes of AWS Glue's schema registry, and not with a zero byte and the number of a schema"},
+		{"", "\x00\x00\x00\x00\x00\x00\x00\x00\x07" + value, "decode: cannot be read: it begins with a zero byte and a schema id of 8 bytes, as Apicurio's serializers may write it, not with one of 4 bytes: set their apicurio.registry.as-confluent"},
+		{"", "\x03\x05ABCDEFGHabcdefgh" + value, "decode: cannot be read: it begins with the 18 bytes of AWS Glue's schema registry, not with a zero byte and a schema id"},
 	} {
 		m := wire.Message{Value: []byte(c.value)}
 		if c.header != "" {

@@ -35,7 +35,7 @@ local function read()
     return {}
   end
   if kind ~= 'hash' then
-    return nil, 'it is a ' .. kind .. ', and no hash'
+    return nil, 'it is a ' .. kind .. ', not a hash'
   end
   local names = {'state', 'owner', 'token', 'attempts', 'def', 'fp', 'term', 'interrupts', 'keep', 'expires', 'result', 'error', 'holder'}
   local values = redis.call('HMGET', key, unpack(names))
@@ -46,7 +46,7 @@ local function read()
       return nil, 'its field ' .. name .. ' is missing'
     end
     if i > 2 and i < 11 and not string.match(value, '^%d+$') then
-      return nil, 'its field ' .. name .. ' is no number'
+      return nil, 'its field ' .. name .. ' is not a number'
     end
     lease[name] = value
   end

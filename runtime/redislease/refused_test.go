@@ -78,16 +78,16 @@ func TestWhatIsNoLease(t *testing.T) {
 		return all
 	}
 	for says, make := range map[string][]string{
-		"it is a string, and no hash":    {"SET", name, "secret"},
-		"it is a list, and no hash":      {"RPUSH", name, "secret"},
-		"its state is unknown":           append([]string{"HSET", name, "state", "x"}, without("state")...),
-		"its field state is missing":     append([]string{"HSET", name}, without("state")...),
-		"its field owner is missing":     append([]string{"HSET", name}, without("owner")...),
-		"its field token is missing":     append([]string{"HSET", name}, without("token")...),
-		"its field expires is missing":   append([]string{"HSET", name}, without("expires")...),
-		"its field token is no number":   append([]string{"HSET", name, "token", "-5"}, without("token")...),
-		"its field term is no number":    append([]string{"HSET", name, "term", "1e3"}, without("term")...),
-		"its field expires is no number": append([]string{"HSET", name, "expires", "soon"}, without("expires")...),
+		"it is a string, not a hash":        {"SET", name, "secret"},
+		"it is a list, not a hash":          {"RPUSH", name, "secret"},
+		"its state is unknown":              append([]string{"HSET", name, "state", "x"}, without("state")...),
+		"its field state is missing":        append([]string{"HSET", name}, without("state")...),
+		"its field owner is missing":        append([]string{"HSET", name}, without("owner")...),
+		"its field token is missing":        append([]string{"HSET", name}, without("token")...),
+		"its field expires is missing":      append([]string{"HSET", name}, without("expires")...),
+		"its field token is not a number":   append([]string{"HSET", name, "token", "-5"}, without("token")...),
+		"its field term is not a number":    append([]string{"HSET", name, "term", "1e3"}, without("term")...),
+		"its field expires is not a number": append([]string{"HSET", name, "expires", "soon"}, without("expires")...),
 	} {
 		if err := c.FlushAll(t.Context()).Err(); err != nil {
 			t.Fatal(err)

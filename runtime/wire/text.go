@@ -77,7 +77,7 @@ func (t Text) BinaryUUID() UUID { return UUID(t.bytes(16)) }
 
 // bytes returns the bytes, which must be n; if they are not, n zeros.
 func (t Text) bytes(n int) []byte {
-	if t.r == nil || len(t.raw) != n && t.Refuse(fmt.Sprintf("has %d bytes, and not %d", len(t.raw), n)) {
+	if t.r == nil || len(t.raw) != n && t.Refuse(fmt.Sprintf("has %d bytes, not %d", len(t.raw), n)) {
 		return make([]byte, n)
 	}
 	return t.raw

@@ -127,7 +127,7 @@ func TestRecordSources(t *testing.T) {
 		{"binary key", Message{Key: []byte{0xff, 0xff, 0xff, 0xfe}}, func(s *Reader, m *Message) any { return s.RecordKey(m).BinaryInt32() }, int32(-2)},
 		{"long binary key", Message{Key: []byte{1, 0, 0, 0, 0, 0, 0, 2}}, func(s *Reader, m *Message) any { return s.RecordKey(m).BinaryInt64() }, int64(1<<56 + 2)},
 		{"binary UUID", Message{Key: []byte("ABCDEFGHabcdefgh")}, func(s *Reader, m *Message) any { return s.RecordKey(m).BinaryUUID().String() }, "41424344-4546-4748-6162-636465666768"},
-		{"short binary key", Message{Key: []byte("1234")}, func(s *Reader, m *Message) any { return s.RecordKey(m).BinaryInt64() }, "decode: E: record key has 4 bytes, and not 8"},
+		{"short binary key", Message{Key: []byte("1234")}, func(s *Reader, m *Message) any { return s.RecordKey(m).BinaryInt64() }, "decode: E: record key has 4 bytes, not 8"},
 		{"empty binary key", Message{Key: []byte{}}, func(s *Reader, m *Message) any { return s.RecordKey(m).BinaryUUID() }, "decode: E: record key is empty"},
 		{"value", Message{Value: []byte{}}, func(s *Reader, m *Message) any { return s.RecordValue(m).String() }, ""},
 		{"no value", Message{}, func(s *Reader, m *Message) any { return s.RecordValue(m).String() }, "decode: E: record value is missing"},

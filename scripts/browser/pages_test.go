@@ -86,7 +86,7 @@ func TestPagesWorkWithTheKeyboard(t *testing.T) {
 	b.tabTo("reason")
 	b.press("the order is there now")
 	b.press("\r")
-	b.shows("pending: the owner of the partition has not done it yet")
+	b.shows("pending: the owner of the partition has not carried it out yet")
 	b.shows("ana: the order is there now")
 }
 

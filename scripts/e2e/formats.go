@@ -143,7 +143,7 @@ func (k *kit) avro(ctx context.Context, schemas *kafkatest.Registry, client *sr.
 		return 0, err
 	}
 	s.rows[10] = "10 customer-10 SHOP 12.50 - 0 - 5"
-	if err := s.waits(ctx, fmt.Sprintf("schema %d of offset", by["placed3"].number), "the schema registry does not answer"); err != nil {
+	if err := s.waits(ctx, fmt.Sprintf("schema %d of offset", by["placed3"].number), "the schema registry does not respond"); err != nil {
 		return 0, err
 	}
 	if err := schemas.Restart(ctx); err != nil {

@@ -121,14 +121,14 @@ func oddRecords(t *testing.T) []oddRecord {
 		{"the whole place", loose, "\x00\x00\x00\x00\x01\x02\x00" + part(1, "k"), second, `(k,)`, ""},
 		{"a text in json", loose, first + part(1, "l"), second + part(1, part(1, "\xff")), "", "held" + noText},
 		{"a name in json", loose, first + part(1, "m"), second + part(1, part(2, part(1, "\xff"))), "", "held holds a name that" + noText},
-		{"a place that is cut off", loose, first + part(1, "n"), "\x00\x00\x00\x00\x01\x04\x02", "", "cannot be read: the place of its message in the file, which follows the number of the schema, is malformed"},
-		{"a place below another one", loose, first + part(1, "o"), "\x00\x00\x00\x00\x01\x04\x02\x02", "", "cannot be read: it is another message of the file than odd.v2.Loose"},
+		{"a place that is cut off", loose, first + part(1, "n"), "\x00\x00\x00\x00\x01\x04\x02", "", "cannot be read: the message indexes after the schema id are malformed"},
+		{"a place below another one", loose, first + part(1, "o"), "\x00\x00\x00\x00\x01\x04\x02\x02", "", "cannot be read: it is another message of the file, not odd.v2.Loose"},
 		// Well-known types.
 		{"an Any of the file", envelopes, "", envelope("a", "opened", held("odd.v1.Detail", part(1, "n")+packed(2, durationpb.New(1500000000)))),
 			`(a,"{""note"": ""n"", ""took"": ""1.500s"", ""@type"": ""type.googleapis.com/odd.v1.Detail""}",,,)`, ""},
 		{"an Any of a well-known type", envelopes, "", envelope("b", "opened", held("google.protobuf.Duration", "\x08\x01")), `(b,"{""@type"": ""type.googleapis.com/google.protobuf.Duration"", ""value"": ""1s""}",,,)`, ""},
 		{"an Any of an unknown type", envelopes, "", envelope("c", "opened", held("odd.v1.SecretOfJoe", "")), "", "held is a google.protobuf.Any of a type that the schema does not have"},
-		{"an Any of other bytes", envelopes, "", envelope("d", "opened", held("odd.v1.Detail", "\xff")), "", "held is a google.protobuf.Any whose bytes are no message of its type"},
+		{"an Any of other bytes", envelopes, "", envelope("d", "opened", held("odd.v1.Detail", "\xff")), "", "held is a google.protobuf.Any whose bytes are not a message of its type"},
 		{"a path of no form", envelopes, "", envelope("e", "opened", packed(4, &fieldmaskpb.FieldMask{Paths: []string{"secretOfJoe"}})), "", "paths is a google.protobuf.FieldMask that has no form in JSON"},
 		{"a time out of range", envelopes, "", envelope("f", "opened", part(6, packed(2, &durationpb.Duration{Seconds: 1 << 50}))), "", "detail.took is a google.protobuf.Duration that has no form in JSON"},
 		{"all of them, and nobody reads them", envelopes, "", envelope("g", "sealed", held("odd.v1.SecretOfJoe", "")+packed(4, &fieldmaskpb.FieldMask{Paths: []string{"secretOfJoe"}})+nan+
@@ -136,8 +136,8 @@ func oddRecords(t *testing.T) []oddRecord {
 		// Avro.
 		{"defaults at every depth", orders, "", "\x00\x00\x00\x00\x01" + wrote(writers[1], map[string]any{"id": "a"}), `(a,none,3,nowhere,"{""by"": ""default""}",f,)`, ""},
 		{"a record that lacks fields", orders, "", "\x00\x00\x00\x00\x02" + wrote(shipped, map[string]any{"id": "b", "ship": map[string]any{"days": 5}}), `(b,none,5,nowhere,"{""by"": ""default""}",f,)`, ""},
-		{"a boolean of another byte", orders, "", "\x00\x00\x00\x00\x03" + "\x02c\x07", "", "cannot be read: it is no odd.Order, at gift: a boolean is neither 0 nor 1, of schema 3"},
-		{"a decimal of no bytes", orders, "", "\x00\x00\x00\x00\x04" + "\x02d\x00", "", "price is a decimal of no bytes"},
+		{"a boolean of another byte", orders, "", "\x00\x00\x00\x00\x03" + "\x02c\x07", "", "cannot be read: it is not a valid odd.Order, at gift: a boolean is neither 0 nor 1 (schema 3)"},
+		{"a decimal of no bytes", orders, "", "\x00\x00\x00\x00\x04" + "\x02d\x00", "", "price is a decimal without bytes"},
 		{"a record of another name", orders, "", "\x00\x00\x00\x00\x06" + "\x02g\x0a", "", "ship is of type other.Boat, and not odd.Ship"},
 		{"a text that nobody reads in Avro", orders, "", "\x00\x00\x00\x00\x05" + "\x02e\x02\xff", `(e,none,3,nowhere,"{""by"": ""default""}",f,)`, ""},
 		{"a text of Avro", orders, "", "\x00\x00\x00\x00\x05" + "\x02\xff\x02a", "", "id" + noText},

@@ -23,7 +23,7 @@ var redisBugs = []mutant{
 		in(redisLeases, "leaseLua").Text(`return nil, 'its state is unknown'`, `return {}`),
 		redisLeases, "TestWhatIsNoLease"},
 	{"Redis: what is no hash is free",
-		in(redisLeases, "leaseLua").Text(`return nil, 'it is a ' .. kind .. ', and no hash'`, `redis.call('DEL', key) return {}`),
+		in(redisLeases, "leaseLua").Text(`return nil, 'it is a ' .. kind .. ', not a hash'`, `redis.call('DEL', key) return {}`),
 		redisLeases, "TestWhatIsNoLease"},
 	{"Redis: a token that does not grow gets a lease",
 		in(redisLeases, "acquireLua").Text(`lease.state and not greater(token, lease.token)`, `false`),

@@ -2,13 +2,13 @@
 -- The tables of idemgen's runtime that every service needs, schema version 1.
 -- Apply it in one transaction: psql -1, or a tool that begins one for each file.
 -- One set serves every consumer of a database. Applying this file again changes nothing,
--- also when two services apply it at the same moment.
+-- even if two services apply it at the same moment.
 
 SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
--- What another role made under one of these names would be taken for what this file makes: it is refused.
+-- An object of another role with one of these names would be mistaken for one of this file: it is refused.
 DO $$
 DECLARE
     home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) pg_catalog.current_schema());
@@ -36,7 +36,7 @@ BEGIN
 END $$;
 
 -- Which versions of these tables were applied, by part. The runtime reads the highest at start.
--- The id of the core is that of the database: leases outside of it are kept apart by that.
+-- The id of the core identifies the database: leases stored outside of it are kept apart by that id.
 CREATE TABLE IF NOT EXISTS idem_schema (
     part text COLLATE "C" NOT NULL,
     version int NOT NULL,
@@ -51,16 +51,16 @@ CREATE TABLE IF NOT EXISTS idem_stream (
     stream int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     consumer text COLLATE "C" NOT NULL,
     topic text COLLATE "C" NOT NULL,
-    topic_id uuid NOT NULL, -- the broker's id: a topic created anew is another stream
+    topic_id uuid NOT NULL, -- the broker's id: a recreated topic is another stream
     partition int NOT NULL,
-    id uuid NOT NULL DEFAULT gen_random_uuid(), -- Kafka keeps it beside the group's offsets: by it, the ledger of another database is told from this one
+    id uuid NOT NULL DEFAULT gen_random_uuid(), -- Kafka stores it with the group's offsets: it distinguishes this ledger from one in another database
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- All records that were appended before this time have been read: a key is kept until that is a
-    -- window after its event was applied. NULL if it is not known.
+    -- All records that were appended before this time have been read. A key is kept until this is one
+    -- window later than the time when its event was applied. NULL if unknown.
     seen_at timestamptz,
-    -- When the owner last found that commits are gone, as after a restore or a failover, and the
-    -- offsets of their records. Effects of records below lost_to may have been called by then, and
-    -- decisions of operators whose number is below lost_fence may have been carried out.
+    -- When the owner last found that commits were lost, as after a restore or a failover, and the
+    -- offsets of their records. Effects of records below lost_to may have been called before that, and
+    -- decisions of operators with a number below lost_fence may have been carried out.
     lost_at timestamptz,
     lost_from bigint,
     lost_to bigint,
@@ -69,26 +69,26 @@ CREATE TABLE IF NOT EXISTS idem_stream (
 );
 
 -- The progress of each stream: one row per transaction, appended by its first statement.
--- A row can only follow the row that the writer knows as the last one; everything else
--- the writer sends in that transaction takes effect or vanishes together with its row.
+-- A row can only follow the row that the writer knows as the last one; everything else that the
+-- writer sends in that transaction commits or is rolled back together with its row.
 CREATE TABLE IF NOT EXISTS idem_ledger (
     stream int NOT NULL, -- no foreign key: it would lock the stream's row in every transaction
     seq bigint NOT NULL, -- 0, 1, 2, ... without gaps
     token uuid NOT NULL, -- random, new for every attempt
-    prev bigint NOT NULL, -- next of the row before; NULL, and so refused, if that row is not there
+    prev bigint NOT NULL, -- next of the previous row; NULL, and so rejected, if that row is missing
     next bigint NOT NULL, -- first offset not yet covered
-    kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, l a dead letter was resolved, o operator, s skip, r rewind, p pause: only an operator's row follows
-    writer "char" NOT NULL DEFAULT 'w', -- w the owner, h the owner, which hands the partition back, o an operator
+    kind "char" NOT NULL, -- g genesis, f fence of a new owner, b batch, l a dead letter was resolved, o operator, s skip, r rewind, p pause: only a row of an operator can follow
+    writer "char" NOT NULL DEFAULT 'w', -- w the owner, h the owner when it hands the partition back, o an operator
     epoch int NOT NULL, -- leader epoch of the last record, -1 if unknown
-    def int NOT NULL, -- identity of the events as the spec of this row's service has it: a hash; 0 is none
-    parts int NOT NULL, -- partitions that the topic had
-    window_seq bigint NOT NULL, -- first row whose keys are still remembered
+    def int NOT NULL, -- identity of the events in the spec of the service that wrote this row: a hash; 0 is none
+    parts int NOT NULL, -- number of partitions that the topic had
+    window_seq bigint NOT NULL, -- first row whose keys are still known
     written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     keys bytea, -- 20 bytes per applied key: 16 of its hash, 4 of the content's fingerprint
-    info text, -- for people: who wrote a row that is no batch, and why
-    letters int, -- dead letters behind the last record that took effect; NULL is none
-    letters_from bigint, -- offset of the first of them; of kind l, that of the letter
-    key_defs bytea, -- 8 bytes per group of keys: definition of their content, and how many they are
+    info text, -- for operators: who wrote a row other than a batch, and why
+    letters int, -- dead letters in a row since the last record that took effect; NULL is none
+    letters_from bigint, -- offset of the first of them; in a row of kind l, that of the letter
+    key_defs bytea, -- 8 bytes per group of keys: definition of their content, and the number of keys
     CONSTRAINT idem_ledger_pkey PRIMARY KEY (stream, seq),
     CONSTRAINT idem_ledger_shape CHECK (
         (kind IN ('b', 's') AND next > prev)
@@ -97,7 +97,7 @@ CREATE TABLE IF NOT EXISTS idem_ledger (
     ),
     CONSTRAINT idem_ledger_window CHECK (window_seq <= seq)
 );
--- What happened besides batches, for people (idemgen ledger): no batch touches it.
+-- Rows other than batches, for operators (idemgen stream list): no batch writes these indexes.
 CREATE INDEX IF NOT EXISTS idem_ledger_marks ON idem_ledger (stream, seq) WHERE kind <> 'b';
 CREATE INDEX IF NOT EXISTS idem_ledger_acts ON idem_ledger (stream, seq) WHERE kind <> 'b' AND kind <> 'l';
 ALTER TABLE idem_ledger ALTER COLUMN keys SET STORAGE EXTERNAL; -- hashes do not compress
@@ -107,9 +107,9 @@ ALTER TABLE idem_ledger SET ( -- a plan made for the empty table would scan the 
 );
 
 -- A transaction in which handlers run has idem.commit = 'no' from its BEGIN on, and 'yes' from the
--- runtime's last statement before COMMIT on. So a COMMIT that a handler sends fails, and takes
--- back the whole transaction: without this check it would commit the row, and with it pass all
--- records of the batch.
+-- runtime's last statement before COMMIT on. So a COMMIT that a handler sends fails, and rolls back
+-- the whole transaction. Without this check it would commit the row, which passes all records of the
+-- batch.
 CREATE OR REPLACE FUNCTION idem_ledger_commit() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF coalesce(pg_catalog.current_setting('idem.commit', true), '') OPERATOR(pg_catalog.<>) 'yes' THEN
@@ -128,8 +128,8 @@ BEGIN
     END IF;
 END $$;
 
--- What operators did (idemgen stream): their rows are moved here when the rows of the ledger
--- around them are removed, and stay for a year.
+-- Actions of operators (idemgen stream): their rows are moved here when the rows of the ledger around
+-- them are removed, and are kept for a year.
 CREATE TABLE IF NOT EXISTS idem_operator (
     stream int NOT NULL,
     seq bigint NOT NULL,
@@ -141,45 +141,45 @@ CREATE TABLE IF NOT EXISTS idem_operator (
     PRIMARY KEY (stream, seq)
 );
 
--- Records that could not be applied, kept with the reason. A row is written in the
--- transaction that passes the record, so none is passed without a row. The owner of the
--- partition changes the state, with a row of the ledger; the upkeep closes what nobody replayed.
+-- Records that could not be applied, stored with the reason. A row is written in the transaction that
+-- passes the record, so no such record is passed without a row. The owner of the partition changes
+-- the state, with a row of the ledger; the upkeep closes letters that nobody replayed.
 CREATE TABLE IF NOT EXISTS idem_dead_letter (
     stream int NOT NULL,
     offs bigint NOT NULL, -- the record's offset
     seq bigint NOT NULL, -- the ledger row that passed it
     state "char" NOT NULL CHECK (state IN ('d', 'w', 'r', 'x')), -- dead, waiting behind one, replayed, discarded
-    event text, -- its name in Go; NULL if the record is none of the spec's, as far as anybody knows
+    event text, -- its name in Go; NULL if the record is not known to be an event of the spec
     reason text NOT NULL, -- its first word is the class: decode, key, conflict, database, ...
     sqlstate text,
     order_key uuid, -- hash of the record key; NULL if the record has none
-    parks boolean NOT NULL DEFAULT false, -- later records of the record key wait behind it while it is d or w
+    parks boolean NOT NULL DEFAULT false, -- later records of the record key wait behind it while its state is d or w
     key uuid, -- idempotency key of a conflict, or of an effect
-    -- What the call of its effect returned, if one was made and recorded: null if it has no result,
-    -- empty if it is not kept. A replay takes it, and makes no call.
+    -- What the call of its effect returned, if a call was made and recorded: null if it has no result,
+    -- empty if the result is not kept. A replay uses it, and makes no call.
     result bytea,
-    response bytea, -- the beginning of what the other side answered to the call that was refused; NULL if it is not known
-    version text, -- of the program that rejected the record first, from its build information
+    response bytea, -- the beginning of the provider's response to a rejected call; NULL if unknown
+    version text, -- of the program that first rejected the record, from its build information
     record bytea, -- the record as it was read; NULL if it is not kept, or was erased
     erased_by text, -- who erased record and reason, and why
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     resolved_at timestamptz,
     resolved_seq bigint, -- the ledger row with which it was replayed or discarded
     resolved_by text, -- who, and why
-    -- What an operator asks of the partition's owner: r to replay it, x to discard it. It is NULL
-    -- again when the owner has answered.
+    -- The operator's request to the owner of the partition: r to replay it, x to discard it. It is NULL
+    -- again once the owner has answered.
     asked "char" CHECK (asked IN ('r', 'x')),
     asked_at timestamptz,
     asked_by text, -- who, and why
-    -- Of r: the request's number, drawn from idem_fence. It lets an effect be called again whose
-    -- lease has a smaller one.
+    -- Of r: the request's number, drawn from idem_fence. An effect may be called again if its lease has
+    -- a smaller number.
     asked_number bigint,
-    asked_result bytea, -- of r: what the effect returned, as the operator says, until it is answered
-    asked_with_result boolean NOT NULL DEFAULT false, -- of the last request: a result was given
-    answer text, -- what became of the last request
+    asked_result bytea, -- of r: the effect's result as given by the operator, until the request is answered
+    asked_with_result boolean NOT NULL DEFAULT false, -- whether the last request gave a result
+    answer text, -- the outcome of the last request
     answered_at timestamptz,
     -- Until when it may be replayed, by on_failure.keep. A row that is still open then is closed
-    -- (state x, with a line in the log), and removed after as long again; one that was resolved is
+    -- (state x, with a line in the log), and removed after the same period; a row that is resolved is
     -- removed then. NULL: never.
     expires_at timestamptz,
     PRIMARY KEY (stream, offs, seq)
@@ -194,7 +194,7 @@ CREATE INDEX IF NOT EXISTS idem_dead_letter_asked ON idem_dead_letter (stream, o
 CREATE INDEX IF NOT EXISTS idem_dead_letter_expiry ON idem_dead_letter (stream, expires_at);
 CREATE INDEX IF NOT EXISTS idem_dead_letter_key ON idem_dead_letter (key) WHERE key IS NOT NULL;
 
--- What each running process reports of itself and of its partitions, for operators: the protocol
+-- What each running process reports about itself and its partitions, for operators: the protocol
 -- never reads it. A process writes its row when something changes, and every few seconds; it
 -- deletes the row when it ends. If a row is no longer written, the state is not known.
 CREATE TABLE IF NOT EXISTS idem_process (
@@ -213,12 +213,12 @@ CREATE TABLE IF NOT EXISTS idem_process (
 CREATE TABLE IF NOT EXISTS idem_assert (
     what text NOT NULL,
     CONSTRAINT idem_assert_failed CHECK (what IN ('lease', 'letter')),
-    CONSTRAINT idem_assert_lease CHECK (what <> 'lease'), -- an effect's lease is not as it was
-    CONSTRAINT idem_assert_letter CHECK (what <> 'letter') -- nor is a dead letter
+    CONSTRAINT idem_assert_lease CHECK (what <> 'lease'), -- an effect's lease has changed
+    CONSTRAINT idem_assert_letter CHECK (what <> 'letter') -- a dead letter has changed
 );
 
--- Always empty. A step that cannot do what it says, such as an update that does not find its
--- row, inserts why, which fails: the event becomes a dead letter instead of passing without
+-- Always empty. A step that cannot do what the spec says, such as an update that does not find its
+-- row, inserts the reason, which fails: the event becomes a dead letter instead of passing without
 -- effect.
 CREATE TABLE IF NOT EXISTS idem_step_refused (
     reason text NOT NULL,
@@ -226,8 +226,8 @@ CREATE TABLE IF NOT EXISTS idem_step_refused (
     CONSTRAINT idem_step_refused CHECK (false)
 );
 
--- Reports whether a query finds rows now. It sees what the calling statement has deleted, and what
--- others have committed since that began; sent are the statement's parameters, as texts.
+-- Reports whether a query finds rows now. It sees the deletes of the calling statement, and what
+-- others have committed since that statement began; sent contains its parameters, as texts.
 CREATE OR REPLACE FUNCTION idem_left(query text, VARIADIC sent text[]) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     found boolean;
@@ -236,8 +236,8 @@ BEGIN
     RETURN found;
 END $$;
 
--- Numbers that only grow: of what operators ask for, and of leases. Whoever guards something
--- outside of Postgres by a lease's refuses one below a number that it has seen.
+-- Numbers that only grow, for requests of operators and for leases. A system outside of Postgres that
+-- is guarded by the number of a lease rejects numbers below the greatest that it has seen.
 CREATE SEQUENCE IF NOT EXISTS idem_fence;
 
 INSERT INTO idem_schema (part, version) VALUES ('core', 1) ON CONFLICT DO NOTHING;

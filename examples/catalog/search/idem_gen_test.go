@@ -11,8 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestListingsV1 delivers records of topic "listings.v1", drawn from the spec, in the ways
-// below.
+// TestListingsV1 delivers records of topic "listings.v1", generated from the spec, in the ways
+// that testService lists.
 func TestListingsV1(t *testing.T) {
 	testService().RunTopic(t, "listings.v1")
 }
@@ -25,11 +25,11 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
 // batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
 // at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
-// other content; mended and replayed; tombstone. go test -v prints records and rows.
+// other content; repaired and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

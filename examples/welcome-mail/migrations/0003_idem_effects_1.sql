@@ -2,13 +2,13 @@
 -- The table of idemgen's runtime for effects, schema version 1.
 -- Apply it in one transaction: psql -1, or a tool that begins one for each file.
 -- One set serves every consumer of a database. Applying this file again changes nothing,
--- also when two services apply it at the same moment.
+-- even if two services apply it at the same moment.
 
 SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
--- What another role made under one of these names would be taken for what this file makes: it is refused.
+-- An object of another role with one of these names would be mistaken for one of this file: it is refused.
 DO $$
 DECLARE
     home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) pg_catalog.current_schema());
@@ -35,34 +35,34 @@ BEGIN
     END IF;
 END $$;
 
--- Effects outside of Postgres: one row for each event with an effect, from the first try on.
--- A call belongs to the owner and the number in the row; one that lost them records nothing.
+-- Effects outside of Postgres: one row for each event with an effect, from the first attempt on.
+-- A call belongs to the owner and the number in the row; a call that has lost them records nothing.
 CREATE TABLE IF NOT EXISTS idem_lease (
     consumer text COLLATE "C" NOT NULL,
     key uuid NOT NULL, -- hash of the idempotency key
     def int NOT NULL, -- definition of the content that the fingerprint covers: a hash
     fp int NOT NULL, -- fingerprint of the content
     -- p processing; d done, the result is recorded; c completed, the ledger passed the event too;
-    -- f failed, may be called again; i interrupted: nobody knows what the call did
+    -- f failed, may be called again; i interrupted: the outcome of the call is unknown
     state "char" NOT NULL CHECK (state IN ('p', 'd', 'c', 'f', 'i')),
-    owner uuid NOT NULL, -- random, new for each try
-    decision bigint, -- number of the operator's request that the last try was made for
+    owner uuid NOT NULL, -- random, new for each attempt
+    decision bigint, -- number of the operator's request that the last attempt was made for
     fence bigint NOT NULL, -- the lease's number
     attempts int NOT NULL, -- calls that began
     term interval NOT NULL, -- of p: how long the lease lasts unless it is extended; of f: the pause
-    interrupts boolean NOT NULL, -- a lease that ends before its call makes it interrupted
-    keep interval NOT NULL, -- how long what became of the key is remembered
+    interrupts boolean NOT NULL, -- the state becomes i if the lease expires before its call ends
+    keep interval NOT NULL, -- how long the outcome for the key is kept
     expires_at timestamptz NOT NULL, -- of p: the lease; of f: until then no call begins
     changed_at timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the state changed
-    forget_at timestamptz, -- of d, c and f: keep after that
+    forget_at timestamptz, -- of d, c and f: when the row may be removed
     result bytea,
     error text,
-    holder text, -- the process that got the lease last, for people
+    holder text, -- the process that last acquired the lease, for operators
     PRIMARY KEY (consumer, key)
 );
 CREATE INDEX IF NOT EXISTS idem_lease_open ON idem_lease (changed_at) WHERE state IN ('p', 'f');
 CREATE INDEX IF NOT EXISTS idem_lease_over ON idem_lease (consumer, forget_at) WHERE state IN ('c', 'd', 'f');
--- A start looks for numbers that the sequence idem_fence has not reached, after a move of the database.
+-- At its start, the runtime looks for numbers that the sequence idem_fence has not reached, as after a move of the database.
 CREATE INDEX IF NOT EXISTS idem_lease_fence ON idem_lease USING brin (fence) WITH (autosummarize = on);
 
 INSERT INTO idem_schema (part, version) VALUES ('effects', 1) ON CONFLICT DO NOTHING;

@@ -50,17 +50,17 @@ func (c Connector) check() error {
 	}
 	refuse(c.Host == "" || c.User == "" || c.Database == "", "host, user and database cannot be empty")
 	refuse(c.Port < 1 || c.Port > 65535, "port %d: want 1 to 65535", c.Port)
-	refuse(!slotName.MatchString(c.Slot), "slot %q: want small letters, digits and _, 63 at most", c.Slot)
-	refuse(!slotName.MatchString(c.Publication), "publication %q: want small letters, digits and _, 63 at most", c.Publication)
+	refuse(!slotName.MatchString(c.Slot), "slot %q: want lowercase letters, digits and _, 63 at most", c.Slot)
+	refuse(!slotName.MatchString(c.Publication), "publication %q: want lowercase letters, digits and _, 63 at most", c.Publication)
 	refuse(!prefix.MatchString(c.prefix()), "name %q, or topic prefix: want letters, digits, dots, _ and -", c.prefix())
 	refuse(!prefix.MatchString(c.Name), "name %q: want letters, digits, dots, _ and -", c.Name)
-	refuse(!place.MatchString(c.Password), "the password must not stand in the configuration: want a place where Connect finds it, such as ${env:NAME}")
+	refuse(!place.MatchString(c.Password), "the password must not be in the configuration: want a place where Connect finds it, such as ${env:NAME}")
 	refuse(c.Schema == "" || strings.Contains(c.Schema, ","), "schema %q: it is empty, or has a comma", c.Schema)
-	refuse(!strings.Contains(c.Topic, "${routedByValue}"), "topic %q: ${routedByValue} must be in it, which stands for the aggregate type", c.Topic)
+	refuse(!strings.Contains(c.Topic, "${routedByValue}"), "topic %q: it must contain ${routedByValue}, the aggregate type", c.Topic)
 	for i, name := range c.Headers {
 		refuse(name == "" || strings.ContainsAny(name, ":, "), "header %q: want the name of a column, without colon, comma and space", name)
-		refuse(slices.Contains(own, name), "header %q is the event's own", name)
-		refuse(slices.Contains(c.Headers[:i], name), "header %q comes twice", name)
+		refuse(slices.Contains(own, name), "header %q is already a header of every event", name)
+		refuse(slices.Contains(c.Headers[:i], name), "header %q is given twice", name)
 	}
 	return errors.Join(errs...)
 }

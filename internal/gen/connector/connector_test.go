@@ -73,17 +73,17 @@ func TestEachSettingIsDocumented(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for want, spoil := range map[string]func(*Connector){
-		"host, user and database": func(c *Connector) { c.Host = "" },
-		"port 0":                  func(c *Connector) { c.Port = 0 },
-		`slot "Slot"`:             func(c *Connector) { c.Slot = "Slot" },
-		`publication ""`:          func(c *Connector) { c.Publication = "" },
-		`name "a b"`:              func(c *Connector) { c.Name = "a b" },
-		"want a place":            func(c *Connector) { c.Password = "secret" },
-		"schema":                  func(c *Connector) { c.Schema = "a,b" },
-		"topic":                   func(c *Connector) { c.Topic = "events" },
-		`header "a:b"`:            func(c *Connector) { c.Headers = []string{"a:b"} },
-		"the event's own":         func(c *Connector) { c.Headers = []string{"id"} },
-		"comes twice":             func(c *Connector) { c.Headers = []string{"a", "a"} },
+		"host, user and database":            func(c *Connector) { c.Host = "" },
+		"port 0":                             func(c *Connector) { c.Port = 0 },
+		`slot "Slot"`:                        func(c *Connector) { c.Slot = "Slot" },
+		`publication ""`:                     func(c *Connector) { c.Publication = "" },
+		`name "a b"`:                         func(c *Connector) { c.Name = "a b" },
+		"want a place":                       func(c *Connector) { c.Password = "secret" },
+		"schema":                             func(c *Connector) { c.Schema = "a,b" },
+		"topic":                              func(c *Connector) { c.Topic = "events" },
+		`header "a:b"`:                       func(c *Connector) { c.Headers = []string{"a:b"} },
+		"is already a header of every event": func(c *Connector) { c.Headers = []string{"id"} },
+		"is given twice":                     func(c *Connector) { c.Headers = []string{"a", "a"} },
 	} {
 		c := usual()
 		spoil(&c)

@@ -33,7 +33,7 @@ func (c *comparison) calls() {
 // uncalled says that an event gets a call.
 func (c *comparison) uncalled(t *model.Topic, e *model.Event, key string) {
 	c.add(Uncalled, fmt.Sprintf("topics.%s.events.%s.%s is new", t.Name, e.Name, key),
-		"the version before applies events without the call, beside this one or after a rollback, and no replay or duplicate makes up for it; Handler has another set of methods",
+		"the previous version applies events without the call, beside this one or after a rollback, and no replay or duplicate makes up for it; the methods of Handler change",
 		firstEnded)
 	c.tell("/topics/" + t.Name + "/events/" + e.Name + "/" + key)
 }

@@ -27,7 +27,7 @@ func (c *comparison) otherContent(path []string) string {
 		return ""
 	}
 	return ". The content of event " + strings.Join(names, ", ") +
-		" has another definition: duplicates of events that were applied before are recognized, but their content is not compared"
+		" is defined differently: duplicates of events that were applied before are recognized, but their content is not compared"
 }
 
 // sameKey reports whether an event stores keys, and the same ones as before.

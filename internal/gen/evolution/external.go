@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	dropLater    = "drop it, if nothing else needs it, when the last process of the version before has ended"
-	beforeStart  = "idemgen does not make this table: the database has to be so before this version starts, and it looks at its start"
-	stillNeeded  = "this version starts with it or without it; the version before does not start without it"
-	asksForLess  = "this version does not look for it; the version before does"
-	unnamedThere = "rows of this version do not name the column; the version before does not start without it"
+	dropLater    = "drop it, if nothing else needs it, once the last process of the previous version has ended"
+	beforeStart  = "idemgen does not create this table: change the database before this version starts, because it checks the table at startup"
+	stillNeeded  = "this version starts with or without it; the previous version does not start without it"
+	asksForLess  = "this version does not check for it; the previous version does"
+	unnamedThere = "this version does not write the column; the previous version does not start without it"
 )
 
 // external says what an edit of a table that idemgen does not make means; "" of another edit.
@@ -25,9 +25,9 @@ func (c *comparison) external(e edit) (v Verdict, why, do string) {
 	case last == "description" && !named(e.path, len(e.path)-1):
 		return "", "", ""
 	case last == "external" && len(e.path) == 3 && is:
-		return Compatible, "no migration changes the table from now on; what earlier ones made stays", ""
+		return Compatible, "no migration changes the table from now on; earlier changes stay", ""
 	case last == "external" && len(e.path) == 3 && was:
-		return Compatible, "migrations make the table and its changes from now on", ""
+		return Compatible, "migrations create and change the table from now on", ""
 	case gone && len(e.path) == 2 && was:
 		return Compatible, stillNeeded, dropLater
 	case !is:

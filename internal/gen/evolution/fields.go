@@ -66,7 +66,7 @@ func (c *fields) compare(old, now []*model.Field) {
 				c.types(f, was.Type)
 			}
 		case was == nil && f.Source.Kind == model.FromRecordKey: // as it has to be
-			c.report(f.Name, firstKeyed, "part %q of the record key is read, and was not", f.Name)
+			c.report(f.Name, firstKeyed, "part %q of the record key is now read; it was not before", f.Name)
 		case was == nil && required(f):
 			c.added(f, old, now)
 		case was == nil:
@@ -74,13 +74,13 @@ func (c *fields) compare(old, now []*model.Field) {
 		case placeOf(f.Source) != placeOf(was.Source):
 			c.moved(f, was, now)
 		case required(f) && !required(was):
-			c.report(f.Name, firstOptional, "field %q is required, and was not", f.Name)
+			c.report(f.Name, firstOptional, "field %q is now required; it was not before", f.Name)
 		case f.Type.Optional || !was.Type.Optional:
 			c.types(f, was.Type)
 		case f.Default != nil:
-			c.report(f.Name, firstNull, "field %q may not be null any more: its default is for records without it", f.Name)
+			c.report(f.Name, firstNull, "field %q may no longer be null: its default is for records without it", f.Name)
 		default: // a patch
-			c.report(f.Name, firstNull, "field %q may not be null any more", f.Name)
+			c.report(f.Name, firstNull, "field %q may no longer be null", f.Name)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func (c *fields) moved(f, was *model.Field, now []*model.Field) {
 		return
 	}
 	u := unread{about: c.at, moved: true, loses: loses, do: firstBoth}
-	u.field, u.what = f.Name, fmt.Sprintf("field %q is read at %s, and was at %s", f.Name, placeOf(f.Source), placeOf(was.Source))
+	u.field, u.what = f.Name, fmt.Sprintf("field %q is now read at %s; it was at %s", f.Name, placeOf(f.Source), placeOf(was.Source))
 	c.find(u)
 }
 
@@ -118,9 +118,9 @@ func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
 	if was == nil {
 		return
 	}
-	what := "field %q is new, and %q of the same type is gone: if that is the same field, it has another name"
+	what := "field %q is new, and %q of the same type is gone: if it is the same field, it was renamed"
 	if !same {
-		what = "field %q is new, and %q of another type is gone: what records have of that is ignored, also if it is the same field under another name"
+		what = "field %q is new, and %q of another type is gone: its values in records are ignored, even if it is the same field under another name"
 	}
 	c.instead(f, was, unread{loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)})
 }
@@ -205,7 +205,7 @@ func (c *fields) types(f *model.Field, old model.FieldType) {
 	c.through = append(c.through, at)
 	defer func() { c.through = c.through[:len(c.through)-1] }()
 	if !c.takes(f, old, f.Type) {
-		c.report(f.Name, firstJSON, "field %q is %s, and was %s", f.Name, typeText(f.Type), typeText(old))
+		c.report(f.Name, firstJSON, "field %q is now %s; it was %s", f.Name, typeText(f.Type), typeText(old))
 	}
 }
 
@@ -282,7 +282,7 @@ func (c *comparison) settled(u unread) bool {
 		of, path = fmt.Sprintf("type %q", u.typ), []string{"types", u.typ, "fields"}
 	}
 	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was),
-		"it is read at the same place; the struct has another member"+c.otherContent(path), "")
+		"it is read at the same place; the struct's field has another name"+c.otherContent(path), "")
 	c.tellField(u.about)
 	u.field = u.was
 	c.tellField(u.about)
@@ -324,9 +324,9 @@ func (c *comparison) results() {
 	compareResults(c.old.Service, c.now.Service, func(u unread) {
 		effect := "a recorded result whose event is not yet in the ledger cannot be read: the event becomes a dead letter, and its call is not repeated"
 		if u.loses {
-			effect = "a result that was recorded, and whose event is not passed yet, is read without a value that it has"
+			effect = "a recorded result whose event is not yet in the ledger is read without one of its values"
 		}
-		do := "deploy this when no event waits for its rows"
+		do := "deploy this when no event is waiting for its rows"
 		if u.field != "" {
 			do = "declare the field optional, or " + do
 		}
@@ -334,7 +334,7 @@ func (c *comparison) results() {
 	})
 	compareResults(c.now.Service, c.old.Service, func(u unread) {
 		if !u.loses {
-			c.result(u, "for the version before, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not repeated",
+			c.result(u, "for the previous version, the result", "it cannot read what a call of this version returned: the event becomes a dead letter, and its call is not repeated",
 				firstEnded)
 		}
 	})
@@ -362,7 +362,7 @@ func compareResults(old, now *model.Service, found func(unread)) {
 			}
 			c.at = about{topic: t.Name, event: e.Name, typ: e.Effect.Result.Name}
 			if before.Effect.Result == nil { // not even a type without required fields takes that
-				found(unread{about: c.at, what: fmt.Sprintf("it is none, and %q is read", c.at.typ)})
+				found(unread{about: c.at, what: fmt.Sprintf("there was none, and %q is now read", c.at.typ)})
 				continue
 			}
 			c.compare(before.Effect.Result.Fields, e.Effect.Result.Fields)

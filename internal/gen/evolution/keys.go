@@ -121,26 +121,26 @@ var ofKey = map[string]struct {
 	why     string
 }{
 	"description": {Compatible, "comments only; no migration is written for them"},
-	"package":     {GoCallers, "whoever imports the package changes; records, keys and rows do not"},
-	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows do not"},
+	"package":     {GoCallers, "code that imports the package must change; records, keys and rows stay the same"},
+	"sensitive":   {Compatible, "what Go, logs and tests show changes; records, keys and rows stay the same"},
 	"version":     {Compatible, "the language, not the data"},
 	"examples":    {Compatible, "tests only"},
 	"limits":      {Compatible, "what is read and stored stays the same"},
-	"on_failure":  {Compatible, "it holds for failures from now on"},
-	"skip":        {Compatible, "it holds for records from now on, as it says"},
-	"ignore":      {Compatible, "it holds for records from now on, as it says"},
-	"start_from":  {Compatible, "it holds for partitions without a ledger only"},
+	"on_failure":  {Compatible, "it applies to failures from now on"},
+	"skip":        {Compatible, "it applies to records from now on"},
+	"ignore":      {Compatible, "it applies to records from now on"},
+	"start_from":  {Compatible, "it only applies to partitions without a ledger"},
 	"migrations":  {Compatible, "it says where files are, not what is in them"},
-	"assume":      {Compatible, "what relied on it, or relies on it now, was checked again"},
-	"write":       {Compatible, "it holds for events from now on; rows that are there stay as they are. The version before applies events by its own steps, beside this one or after a rollback"},
-	"handle":      {GoCallers, "Handler has another set of methods"},
+	"assume":      {Compatible, "everything that relied on it, or relies on it now, was checked again"},
+	"write":       {Compatible, "it applies to events from now on; existing rows stay as they are. The previous version applies events by its own steps, beside this one or after a rollback"},
+	"handle":      {GoCallers, "the methods of Handler change"},
 	"window":      {Compatible, "keys are known for longer"},
-	"compare":     {Compatible, "copies are known; content is compared only with that of keys stored under the new definition"},
-	"source":      {Compatible, "keys are stored from the first record on that this version reads; what came before is known by its offset"},
+	"compare":     {Compatible, "duplicates are recognized; content is compared only for keys stored under the new definition"},
+	"source":      {Compatible, "keys are stored from the first record that this version reads; earlier records are identified by their offsets"},
 	"record_key":  {Compatible, "records that were read before can still be read"},
 	"event_type":  {Compatible, "records that were read before can still be read"},
 	"type":        {Compatible, "records that were read before can still be read"},
-	"enum":        {Compatible, "it takes every text that it took"},
+	"enum":        {Compatible, "it still accepts every text that it accepted"},
 
 	// What these say reached the state, and was compared there.
 	"payload":           {Compatible, sameRead},
@@ -156,7 +156,7 @@ var ofKey = map[string]struct {
 
 const (
 	sameRead = "records that were read before can still be read"
-	sameKeys = "the keys of the events are what they were"
+	sameKeys = "the keys of the events stay the same"
 )
 
 // judge says what an edit means if no state tells anything about it.
@@ -176,15 +176,15 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 	}
 	switch {
 	case e.path[0] == "types" && len(e.path) == 2:
-		return Compatible, "what events read of it was compared"
+		return Compatible, "the parts that events read were compared"
 	case e.path[0] == "topics" && len(e.path) == 2 && e.old == nil:
 		return Compatible, "it is read from start_from; nothing else changes"
 	case e.path[0] == "topics" && len(e.path) == 2:
-		return Compatible, "it is not read any more; its ledger, keys and rows stay"
+		return Compatible, "it is no longer read; its ledger, keys and rows stay"
 	case in(2) == "events" && len(e.path) == 4:
 		return c.event(e)
 	case in(2) == "events" && in(4) == "lock":
-		return Compatible, "it holds for calls from now on. Versions side by side have other locks, or none: end the old one before the new one starts"
+		return Compatible, "it applies to calls from now on. Versions that run side by side have different locks, or none: stop the old one before the new one starts"
 	case in(2) == "events" && in(4) == "effect":
 		return e.effect(in(5))
 	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "sensitive":
@@ -210,7 +210,7 @@ func (c *comparison) event(e edit) (Verdict, string) {
 	case e.old == nil:
 		return Compatible, "older versions treat its records as its skip says; roll out before producers send it"
 	case e.now == nil:
-		return Compatible, "its records are taken by another event, ignored or skipped, as the spec says"
+		return Compatible, "its records belong to another event, or are ignored or skipped, as the spec says"
 	}
 	return Compatible, "records that were read before can still be read, and their keys are known"
 }
@@ -219,19 +219,19 @@ func (c *comparison) event(e edit) (Verdict, string) {
 func (e edit) effect(key string) (Verdict, string) {
 	switch {
 	case key == "" && e.now == nil:
-		return GoCallers, "Handler has another set of methods. Events that this version applies have no call, even after a rollback"
+		return GoCallers, "the methods of Handler change. Events that this version applies have no call, even after a rollback"
 	case key == "":
-		return GoCallers, "Handler has another set of methods"
+		return GoCallers, "the methods of Handler change"
 	case key == "if_interrupted":
-		return Compatible, "it holds for calls from now on. Versions side by side follow their own: end the old one before the new one starts"
+		return Compatible, "it applies to calls from now on. Versions that run side by side each follow their own: stop the old one before the new one starts"
 	case key == "result" && e.old == nil:
 		return GoCallers, "the method returns a result"
 	case key == "result" && e.now == nil:
-		return GoCallers, "the method returns no result any more. Those that were recorded are not read, and the rows of their events are written"
+		return GoCallers, "the method no longer returns a result. Recorded results are not read, and the rows of their events are written"
 	case key == "result":
-		return GoCallers, "the method returns another type. Results that were recorded, and whose events are not passed yet, are read as it: deploy when no calls are under way"
+		return GoCallers, "the method returns another type. Recorded results whose events are not yet in the ledger are read as the new type: deploy when no calls are in progress"
 	}
-	return Compatible, "it holds for calls from now on"
+	return Compatible, "it applies to calls from now on"
 }
 
 // follows reports whether a new event has the type texts of one that is gone.
@@ -255,5 +255,5 @@ func (c *comparison) field(e edit) (Verdict, string) {
 	case e.now == nil:
 		return Compatible, "the member is ignored from now on"
 	}
-	return Compatible, "it takes every value that it took"
+	return Compatible, "it still accepts every value that it accepted"
 }

@@ -13,16 +13,16 @@ import (
 
 // What to do about records that cannot be read.
 const (
-	firstRead     = "deploy this when the older records are read"
-	firstOptional = "declare it optional or with a default until the older records are read, or deploy this when they are"
-	firstNull     = "keep it optional until the older records are read, or deploy this when they are"
-	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records are read, or deploy this when they are"
-	firstBeside   = "keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records are read, or deploy this when they are"
+	firstRead     = "deploy this once the older records have been read"
+	firstOptional = "declare it optional or with a default until the older records have been read, or deploy this once they have"
+	firstNull     = "keep it optional until the older records have been read, or deploy this once they have"
+	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records have been read, or deploy this once they have"
+	firstBeside   = "keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have"
 	firstRenamed  = "if it is the same field under another name, " + firstBeside + "; if it is another field, declare it optional or with a default until then"
-	firstJSON     = "declare it json until the older records are read, or deploy this when they are"
-	firstKeyed    = "make sure that the older records have that record key, or deploy this when they are read"
-	firstEnded    = "end the version before, before this one starts"
-	firstText     = "keep the text until the records that hold it are read"
+	firstJSON     = "declare it json until the older records have been read, or deploy this once they have"
+	firstKeyed    = "make sure that the older records have that record key, or deploy this once they have been read"
+	firstEnded    = "stop the previous version before this one starts"
+	firstText     = "keep the text until the records that contain it have been read"
 )
 
 const (
@@ -35,7 +35,7 @@ const (
 func (c *comparison) records() {
 	if is, was := c.now.Service.Limits.MaxPayload, c.old.Service.Limits.MaxPayload; is < was {
 		c.tell("/limits/max_payload")
-		c.add(DeadLetters, fmt.Sprintf("max_payload is %d, and was %d", is, was), becomeDead, "keep the former one until the larger records are read")
+		c.add(DeadLetters, fmt.Sprintf("max_payload is now %d; it was %d", is, was), becomeDead, "keep the former limit until the larger records have been read")
 	}
 	f := newFields(c.unread)
 	for _, now := range c.now.Service.Topics {
@@ -71,14 +71,14 @@ func (c *comparison) payload(old, now *model.Topic) {
 	if is, was := now.RecordKey, old.RecordKey; is != nil && was != nil {
 		c.packing(now.Name, "record_key_format", &was.Packed, &is.Packed)
 		if whole(is) && whole(was) && is.JSON != was.JSON && is.Encoding == was.Encoding {
-			c.add(DeadLetters, "topic "+now.Name+": record_key is read as "+forms[is.JSON]+", and was read as "+forms[was.JSON], becomeDead, firstRead)
+			c.add(DeadLetters, "topic "+now.Name+": record_key is now read as "+forms[is.JSON]+"; it was read as "+forms[was.JSON], becomeDead, firstRead)
 			part := "/topics/" + now.Name + "/record_key/" + is.Parts[0].Name
 			c.tell(part, part+"/path", part+"/type")
 		}
 	}
 	c.packing(now.Name, "payload", &old.Payload.Packed, &now.Payload.Packed)
 	if is, was := now.Payload.AbsentMarker, old.Payload.AbsentMarker; is != was {
-		c.written(now.Name, "payload", "absent_marker", LosesValues, loseValues, "payload.absent_marker is %s, and was %s", marker(is), marker(was))
+		c.written(now.Name, "payload", "absent_marker", LosesValues, loseValues, "payload.absent_marker is now %s; it was %s", marker(is), marker(was))
 	}
 }
 
@@ -88,21 +88,21 @@ func (c *comparison) packing(topic, under string, was, is *model.Packed) {
 		c.written(topic, under, "encoding", DeadLetters, becomeDead, what, args...)
 	}
 	if is.Encoding != was.Encoding {
-		dead("%s.encoding is %s, and was %s", under, cmp.Or(is.Encoding, "plain"), cmp.Or(was.Encoding, "plain"))
+		dead("%s.encoding is now %s; it was %s", under, cmp.Or(is.Encoding, "plain"), cmp.Or(was.Encoding, "plain"))
 	}
 	now, before := is.Messages, was.Messages
 	switch {
 	case now == nil || before == nil:
 	case now.Name != before.Name:
-		dead("%s.schema names message %s, and named %s", under, cmp.Or(now.Name, "of all the file"), cmp.Or(before.Name, "of all the file"))
+		dead("%s.schema now names message %s; it named %s", under, cmp.Or(now.Name, "of all the file"), cmp.Or(before.Name, "of all the file"))
 	case now.Framed == before.Framed:
 		for _, field := range slices.Sorted(maps.Keys(now.Layout)) {
 			switch is, was := now.Layout[field], before.Layout[field]; {
 			case was == "" || is == was:
 			case field != "":
-				dead("field %s is %s, and was %s: what was written before is read as something else, or not at all", field, is, was)
+				dead("field %s is now %s; it was %s: older records are read as something else, or not at all", field, is, was)
 			default:
-				dead("the schema in %s is another one, with which records that were written before cannot be read", now.File)
+				dead("the schema in %s has changed, and older records cannot be read with it", now.File)
 			}
 		}
 	}
@@ -143,10 +143,10 @@ func (c *comparison) types(old, now *model.Topic) {
 	case len(after) == 0:
 		return // they are all of the one event
 	case moved && len(before) == 0:
-		said(firstRead, "event_type is read at %s, and was not read", strings.Join(after, " / "))
+		said(firstRead, "event_type is now read at %s; it was not read before", strings.Join(after, " / "))
 	case moved:
-		said("have producers send both until the older records are read, or deploy this when they are",
-			"event_type is read at %s, and was at %s", strings.Join(after, " / "), strings.Join(before, " / "))
+		said("let producers send both until the older records have been read, or deploy this once they have",
+			"event_type is now read at %s; it was at %s", strings.Join(after, " / "), strings.Join(before, " / "))
 	}
 	for _, was := range old.Events {
 		var gone []string
@@ -157,7 +157,7 @@ func (c *comparison) types(old, now *model.Topic) {
 			}
 		}
 		if len(gone) > 0 && !now.SkipUnknown {
-			c.unhandled(now, was, "keep the text until the records that hold it are read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
+			c.unhandled(now, was, "keep the text until the records that contain it have been read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
 		}
 	}
 }
@@ -178,7 +178,7 @@ func (c *comparison) tombstone(old, now *model.Topic) {
 	is := func(e *model.Event) bool { return e.Tombstone }
 	i := slices.IndexFunc(old.Events, is)
 	if i >= 0 && !slices.ContainsFunc(now.Events, is) && !now.SkipTombstone {
-		c.unhandled(now, old.Events[i], "keep the event until the older records are read, or say skip: [tombstone]", "no event is the tombstone any more")
+		c.unhandled(now, old.Events[i], "keep the event until the older records have been read, or write skip: [tombstone]", "no event is the tombstone any longer")
 	}
 }
 
@@ -199,7 +199,7 @@ func (c *comparison) headers(t *model.Topic, old, now *model.Event) {
 			continue
 		}
 		c.add(DeadLetters, fmt.Sprintf("event %q of %s: the key needs header %q, which older records may lack", now.Name, t.Name, part.Header), becomeDead,
-			"deploy this when the older records are read, or make sure that they have it")
+			"deploy this once the older records have been read, or make sure that they have it")
 		place := "/topics/" + t.Name
 		c.tell(place+"/idempotency_key/source", place+"/events/"+now.Name+"/idempotency_key/source")
 	}

@@ -22,7 +22,7 @@ func (c *comparison) tables() {
 		file, made := c.now.ByHand[t.Subject()]
 		switch {
 		case made && stops[file]:
-			c.add(ByHand, t.Text, file+" makes the change, after which a process of the version before halts", "stop all processes, apply it, then start this version")
+			c.add(ByHand, t.Text, file+" makes the change, after which a process of the previous version halts", "stop all processes, apply it, then start this version")
 		case made:
 			c.add(ByHand, t.Text, file+" makes the change", rollOut(t))
 		case t.Stops:
@@ -31,7 +31,7 @@ func (c *comparison) tables() {
 		case !t.Written():
 			c.add(ByHand, t.Text, "idemgen writes no migration for it (E607)", cmp.Or(t.Advice, "make it")+" in a migration of your own that has the line "+line)
 		case t.Kind == state.NewTable && isExternal(c.old, t.Table.Name):
-			c.add(Migration, t.Text, "the version before did not make it", "if the database has the table, write a migration of your own in its place that has the line "+line)
+			c.add(Migration, t.Text, "the previous version did not create it", "if the database has the table, write a migration of your own in its place that has the line "+line)
 		default:
 			c.add(Migration, t.Text, "older versions continue beside it", "")
 		}
@@ -43,9 +43,9 @@ func rollOut(t state.TableChange) string {
 	const before = "apply it before this version starts"
 	switch {
 	case t.Kind == state.NewUnique, t.Kind == state.NewForeignKey:
-		return before + ", when no row violates it; from then on an event of the version before that violates it becomes a dead letter"
+		return before + ", when no row violates it; from then on, an event of the previous version that violates it becomes a dead letter"
 	case t.Kind == state.Refused, t.Alter.Type:
-		return before + "; what the version before writes must fit it, or end that version first"
+		return before + "; what the previous version writes must fit it, or stop that version first"
 	}
 	return before
 }

@@ -23,17 +23,17 @@ func (c *comparison) topics() {
 			why = append(why, "topics that are new to it are read from start_from, and the others continue")
 		}
 		if !covers(after, before) {
-			why = append(why, "topics that are not among them any more are not read; their ledgers, keys and rows stay")
-			do = "deploy this when they are read to their ends"
+			why = append(why, "topics that are no longer among them are not read; their ledgers, keys and rows stay")
+			do = "deploy this once they have been read to their ends"
 		}
 		place, verdict := "/topics/"+now.Name, Compatible
 		if len(why) == 2 && byTopic(now) {
 			verdict = BreaksDedup
-			why = append(why, "a copy there of an event that was applied before is not known: another topic has other offsets and other partitions")
-			do += ", and only if the new topics hold none of their events"
+			why = append(why, "a duplicate there of an event that was applied before is not recognized: another topic has other offsets and other partitions")
+			do += ", and only if the new topics contain none of their events"
 		}
 		if len(why) > 0 {
-			c.add(verdict, fmt.Sprintf("topics.%s reads `%s`, and read `%s`", now.Name, now.TopicsText(), old.TopicsText()), strings.Join(why, "; "), do)
+			c.add(verdict, fmt.Sprintf("topics.%s now reads `%s`; it read `%s`", now.Name, now.TopicsText(), old.TopicsText()), strings.Join(why, "; "), do)
 		}
 		c.tell(place + "/name")
 	}

@@ -66,7 +66,7 @@ const ExternalFile = "testdata/idem_external.sql"
 
 // topicTest is the test of a topic.
 func topicTest(f *file, t *model.Topic) {
-	doc := fmt.Sprintf("Test%s delivers records of topic %q, drawn from the spec, in the ways below.", t.GoName, t.Name)
+	doc := fmt.Sprintf("Test%s delivers records of topic %q, generated from the spec, in the ways that testService lists.", t.GoName, t.Name)
 	params := []code{named("t", pointer(qual("testing", "T")))}
 	f.fn(doc, "", "Test"+t.GoName, params, nil, func(g *group) { g.Add(call("testService().RunTopic", text("t"), lit(t.Name))) })
 }
@@ -90,7 +90,7 @@ func (p *pkg) casesTest(f *file, tests Tests) {
 		doc = strings.Replace(doc, " is yours", " and editTestLog are yours", 1)
 		elems = append(elems, text("Edit: editTestLog"))
 	}
-	doc += "\n\nThe tests of topics deliver records in these ways, and each time the rows must be the same: " + strings.Join(tests.Scenarios, "; ") + ". go test -v prints records and rows."
+	doc += "\n\nThe tests of topics deliver records in these ways, and the rows must be the same each time: " + strings.Join(tests.Scenarios, "; ") + ". go test -v prints records and rows."
 	service := qual(idemtestPath, "Service")
 	f.fn(doc, "", "testService", nil, service, func(g *group) { g.Return(composite(service, elems)) })
 }

@@ -41,7 +41,7 @@ func (a avroShapes) clash() error {
 	for _, s := range a.all {
 		for i, m := range s.members {
 			if slices.ContainsFunc(s.members[:i], func(o member) bool { return o.name == m.name }) {
-				return fmt.Errorf("a union has two types %s, or one that is called type", m.name)
+				return fmt.Errorf("a union has two types %s, or one called type", m.name)
 			}
 		}
 	}

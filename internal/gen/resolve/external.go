@@ -58,6 +58,6 @@ func resolveFilled(report *syntax.Diagnostics, c *draft.Column) {
 func checkParentExists(report *syntax.Diagnostics, t, parent *draft.Table, at syntax.Pos) {
 	if t.Model.External && !parent.Model.External {
 		report.Add(at, "E608", fmt.Sprintf("external table %s cannot refer to %s, which idemgen creates", wording.Quote(t.Spec.Name.Value), wording.Quote(parent.Spec.Name.Value)),
-			"leave the foreign key out: writes to the table are then kept apart")
+			"leave the foreign key out of the spec: if the database has it, each record that writes the table needs a wave of its own (docs/production.md)")
 	}
 }

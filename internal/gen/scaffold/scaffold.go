@@ -170,7 +170,7 @@ func goFile(name string, data any) ([]byte, error) {
 	}
 	code, err := format.Source(text)
 	if err != nil {
-		return nil, fmt.Errorf("template %s gives no Go code: %w", name, err)
+		return nil, fmt.Errorf("template %s produces invalid Go code: %w", name, err)
 	}
 	return code, nil
 }

@@ -72,8 +72,8 @@ func (m Migration) comment() string {
 // ledger says that the events that wrote them were applied. After is what the tool needs then.
 func noWayBack(name, after string) string {
 	return `DO $$ BEGIN
-    RAISE EXCEPTION 'idemgen writes no way back from ` + name + `'
-        USING HINT = 'Its tables hold what events have written, and none of them is applied again. Restore a backup, or write a migration that goes on from here.` + after + `';
+    RAISE EXCEPTION 'idemgen writes no down migration for ` + name + `'
+        USING HINT = 'Its tables contain what events have written, and these events are not applied again. Restore a backup, or write a migration that moves forward.` + after + `';
 END $$;`
 }
 

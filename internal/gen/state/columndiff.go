@@ -21,16 +21,16 @@ func (d *tableDiff) newColumn(t *model.Table, c *model.Column) {
 	at := Place{t.Name, c.Name}
 	switch {
 	case c.Identity:
-		d.refuse(at, "add it without identity, number the rows that are there in portions, then set NOT NULL and identity",
-			"new column %q of %q has a number of its own for each row, so adding it would write the whole table again, and nothing could use the table meanwhile", c.Name, t.Name)
+		d.refuse(at, "add it without identity, number the existing rows in portions, then set NOT NULL and identity",
+			"new column %q of %q gets its own number in each row, so adding it would rewrite the whole table, and nothing could use the table meanwhile", c.Name, t.Name)
 	case c.Default != nil && c.Default.Func == "gen_random_uuid()":
-		d.refuse(at, "add it without its default, set the default, fill the rows that are there in portions, then set NOT NULL",
-			"new column %q of %q has a default of its own for each row, so adding it would write the whole table again, and nothing could use the table meanwhile", c.Name, t.Name)
+		d.refuse(at, "add it without its default, set the default, fill the existing rows in portions, then set NOT NULL",
+			"new column %q of %q gets its own default in each row, so adding it would rewrite the whole table, and nothing could use the table meanwhile", c.Name, t.Name)
 	case c.Nullable, c.Default != nil: // now() is the same for all rows
 		d.add(TableChange{Kind: NewColumn, Table: t, Column: c, At: at, Text: fmt.Sprintf("column %q of %q is new", c.Name, t.Name)})
 	default:
 		d.refuse(at, "make it nullable or give it a default, or add it",
-			"new column %q of %q has no value for the rows that are there already", c.Name, t.Name)
+			"new column %q of %q has no value for the existing rows", c.Name, t.Name)
 	}
 }
 
@@ -72,7 +72,7 @@ func (d *tableDiff) column(t *model.Table, c *model.Column, old, now string) {
 	case was.stored != is.stored:
 		d.stop(at, "rename it", "%s; idemgen does not rename it", changed)
 	case was.identity != is.identity:
-		d.refuse(at, "change it", "%s; idemgen does not change who numbers the rows", changed)
+		d.refuse(at, "change it", "%s; idemgen does not change how rows are numbered", changed)
 	case was.nullable && !is.nullable:
 		d.refuse(at, "fill the rows that have none, add CHECK ("+c.Name+" IS NOT NULL) NOT VALID, validate it, then set NOT NULL and drop the check",
 			"%s: rows may have no value there", changed)

@@ -54,7 +54,7 @@ func (k Key) same(o Key) bool { return k.Topic == o.Topic && k.Event == o.Event 
 func (k forebear) differs(n Key) []Identity {
 	id := Identity{
 		Topic: n.Topic, Event: n.Event, WasTopic: k.Topic, WasEvent: k.Event, Remedy: "to avoid it, keep the former one",
-		Effect: "a copy of an event that was applied before will be applied again",
+		Effect: "a duplicate of an event that was applied before will be applied again",
 	}
 	if len(k.Parts) == 0 { // its keys were not stored either
 		return nil
@@ -65,13 +65,13 @@ func (k forebear) differs(n Key) []Identity {
 	switch {
 	case k.Event != n.Event && !k.Renamed && !(reaches && k.Copies == n.Copies):
 		id.Took, id.Change = true, "records of its types were those of event "+strconv.Quote(k.Event)+", whose keys are other ones"
-		id.Remedy = "to avoid it, leave the types to that event; it is safe once no copy of such a record can come any more (its window is " +
+		id.Remedy = "to avoid it, leave the types to that event; it is safe once no duplicate of such a record can arrive (its window is " +
 			model.DurationText(k.Window) + ")"
 	case len(n.Parts) == 0:
 		id.Offset, id.Change = true, "its source was "+list(k.Parts)+" and is {record: offset}"
 	case !same:
 		id.Change = "its source was " + list(k.Parts) + " and is " + list(n.Parts)
-		id.Remedy = "to avoid it, keep the former one; docs/patterns.md says how the key of a live topic is changed"
+		id.Remedy = "to avoid it, keep the former one; docs/patterns.md describes how to change the key of a live topic"
 	case reaches && k.Copies == n.Copies:
 		return shorter
 	case reaches:
@@ -93,7 +93,7 @@ func (k Key) forgets(n Key, id Identity) []Identity {
 	if n.Window >= k.Window {
 		return nil
 	}
-	id.Shorter, id.Effect = true, "copies between the new and the old window are new events"
+	id.Shorter, id.Effect = true, "duplicates older than the new window count as new events"
 	id.Change = "it was " + model.DurationText(k.Window) + " and is " + model.DurationText(n.Window)
 	return []Identity{id}
 }

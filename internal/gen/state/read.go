@@ -19,7 +19,7 @@ const restore = "restore it from version control, then run idemgen generate"
 func Read(name string, data []byte) (*State, error) {
 	root, problems := syntax.Parse(data)
 	if line := syntax.Unmerged(data); line > 0 && problems.Errors() > 0 {
-		return nil, fmt.Errorf("%s:%d: this looks like an unresolved merge: take this file and the migrations as the branch has them that was merged first, delete what the other one appended, then run idemgen generate: it appends what the merged spec still needs", name, line)
+		return nil, fmt.Errorf("%s:%d: this looks like an unresolved merge: take this file and the migrations of the branch that was merged first, delete what the other one appended, then run idemgen generate: it appends what the merged spec still needs", name, line)
 	}
 	if problems.Errors() > 0 {
 		var text strings.Builder
@@ -75,7 +75,7 @@ type reader struct{ err error }
 
 func (r *reader) fail(n *syntax.Node, want string) {
 	if r.err == nil {
-		r.err = fmt.Errorf("%d: here must be %s", n.Pos.Line, want)
+		r.err = fmt.Errorf("%d: want %s", n.Pos.Line, want)
 	}
 }
 

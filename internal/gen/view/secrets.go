@@ -151,7 +151,7 @@ func (s *secrets) json(document []byte) (out string, masked bool, err error) {
 		return "", false, notJSON(d, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return "", false, fmt.Errorf("there is more behind the JSON value, at byte %d", d.InputOffset())
+		return "", false, fmt.Errorf("there is data after the JSON value, at byte %d", d.InputOffset())
 	}
 	return w.out.String(), w.masked, nil
 }

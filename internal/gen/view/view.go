@@ -143,7 +143,7 @@ const Redacted = "[sensitive]"
 // for a topic that it does not have, everything is hidden.
 func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 	if s == nil {
-		return nothing(m, "there is no spec that says which values are sensitive")
+		return nothing(m, "no spec here defines which values are sensitive")
 	}
 	t := s.topic(topic)
 	if t == nil {
@@ -248,7 +248,7 @@ func (o *Shown) payload(t *model.Topic, hide *secrets, headers []wire.Header, va
 		o.Payload, o.Hidden = text(value), "it cannot be decoded: "+err.Error()
 		return
 	}
-	o.Hidden = "it cannot be decoded, and the spec calls values of it sensitive: " + err.Error()
+	o.Hidden = "it cannot be decoded, and the spec marks values of it as sensitive: " + err.Error()
 }
 
 // openKey returns the text or the JSON that a record key holds, or the key if it holds none.

@@ -66,7 +66,7 @@ func TestSensitiveValuesAreHidden(t *testing.T) {
 		"not JSON":          {s, "people.v1", "Joined", `{"mail": "SECRET"`, []string{"cannot be decoded"}},
 		"more than JSON":    {s, "people.v1", "Joined", `{} "SECRET"`, []string{"cannot be decoded"}},
 		"another topic":     {s, "other.v1", "", value, []string{"has no topic"}},
-		"no spec":           {nil, "people.v1", "Joined", value, []string{"there is no spec"}},
+		"no spec":           {nil, "people.v1", "Joined", value, []string{"no spec here defines"}},
 	} {
 		m.Value = []byte(c.value)
 		shown := c.spec.Show(c.topic, c.event, &m)

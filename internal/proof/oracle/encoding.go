@@ -74,7 +74,7 @@ func (d *decoder) binary(t model.FieldType, raw []byte, at int, path string) val
 	case t.Kind == model.Bytes:
 		return raw
 	case len(raw) != size:
-		d.fail(at, path, fmt.Sprintf("has %d bytes, and not %d", len(raw), size))
+		d.fail(at, path, fmt.Sprintf("has %d bytes, not %d", len(raw), size))
 		return nil
 	case t.Kind == model.Int32:
 		return int64(int32(binary.BigEndian.Uint32(raw)))

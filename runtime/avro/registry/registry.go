@@ -24,7 +24,7 @@ func New(client *sr.Client) avro.Registry { return &registry{client} }
 
 // errOther is the error for a response that contains neither a schema nor an error of a registry:
 // it may come from a login page, a maintenance page or another service. Records wait.
-var errOther = errors.New("what answers at the address of the schema registry is not one: its answer has no schema")
+var errOther = errors.New("the server at the schema registry's address is not a schema registry: its response has no schema")
 
 type registry struct{ client *sr.Client }
 
@@ -59,7 +59,7 @@ const mostReferences = 100
 type errReferences struct{}
 
 func (errReferences) Error() string {
-	return fmt.Sprintf("it refers to more than %d other schemas", mostReferences)
+	return fmt.Sprintf("it references more than %d other schemas", mostReferences)
 }
 
 // Is implements errors.Is.
@@ -76,7 +76,7 @@ func (r *registry) with(ctx context.Context, schema sr.Schema, seen map[sr.Schem
 		}
 		is, err := r.client.SchemaByVersion(ctx, ref.Subject, ref.Version)
 		if err != nil {
-			return nil, fmt.Errorf("version %d of %s, which it refers to: %w", ref.Version, ref.Subject, InWords(err))
+			return nil, fmt.Errorf("version %d of %s, which it references: %w", ref.Version, ref.Subject, InWords(err))
 		}
 		if is.Schema.Schema == "" {
 			return nil, errOther
@@ -103,7 +103,7 @@ func InWords(err error) error {
 	answer, ok := errors.AsType[*sr.ResponseError](err)
 	switch {
 	case !ok:
-		return errors.New("the schema registry does not answer: " + credentials.ReplaceAllString(err.Error(), "//"))
+		return errors.New("the schema registry does not respond: " + credentials.ReplaceAllString(err.Error(), "//"))
 	case answer.ErrorCode == sr.ErrSchemaNotFound.Code:
 		return avro.ErrNoSchema
 	}

@@ -98,8 +98,8 @@ func TestWritersSchemas(t *testing.T) {
 		}
 	}
 	for i, want := range []string{
-		`{"id":"a","cents":-1}`, `{"id":"b","cents":7}`, "cannot be read: it is of type Bill, and not Order, of schema 3", "cannot be read: the registry has no schema 99",
-		"cannot be read: it begins like JSON, and not with a zero byte and the number of a schema", "", `{"id":"c","cents":-1}`,
+		`{"id":"a","cents":-1}`, `{"id":"b","cents":7}`, "cannot be read: it is of type Bill, not Order (schema 3)", "cannot be read: the registry has no schema 99",
+		"cannot be read: it begins like JSON, not with a zero byte and a schema id", "", `{"id":"c","cents":-1}`,
 	} {
 		if got := opened(m, records[i]); !strings.Contains(got, want) || want == "" && got != "" {
 			t.Errorf("record %d is %s, want %s", i, got, want)
@@ -128,13 +128,13 @@ func TestSchemasInAHeader(t *testing.T) {
 	}
 	records := []wire.Message{named("\x00\x00\x00\x00" + string(rune(created.ID))), named("\x01" + string(guid)), named("\x01ABCDEFGHabcdefgh"), named("\x01"), named("\x01" + string(guid) + "x"), {Value: []byte("\x02\x02b")}}
 	const unknown = "the registry has no schema 41424344-4546-4748-6162-636465666768"
-	const broken, junk, none = "header __value_schema_id has neither a zero byte", "header __value_schema_id is longer than", "it does not begin with a zero byte and the number of a schema"
+	const broken, junk, none = "header __value_schema_id is neither a zero byte", "header __value_schema_id is longer than", "it does not begin with a zero byte and a schema id"
 	for name, c := range map[string]struct {
 		from avro.Registry
 		want []string
 	}{
 		"with GUIDs":    {registry.New(f.Client), []string{`{"id":"b","cents":-1}`, `{"id":"b","cents":-1}`, unknown, broken, junk, none}},
-		"without GUIDs": {numbers{registry.New(f.Client)}, []string{`{"id":"b","cents":-1}`, created.GUID + ", which cannot be read: this registry has no schemas by their GUIDs", "has no schemas by their GUIDs", broken, junk, none}},
+		"without GUIDs": {numbers{registry.New(f.Client)}, []string{`{"id":"b","cents":-1}`, created.GUID + ", which cannot be read: this registry does not provide schemas by GUID", "does not provide schemas by GUID", broken, junk, none}},
 	} {
 		m := avro.NewFramed(own, "Order").From(c.from)
 		if n, err := m.Prepare(t.Context(), records); n != len(records) || err != nil {
@@ -166,7 +166,7 @@ func TestKeysAreUnpackedAsValuesAre(t *testing.T) {
 	}
 	e := avro.Encoding{Message: keys}
 	for i, want := range []string{
-		"7", "7", "", "decode: record key cannot be read: it does not begin with a zero byte and the number of a schema",
+		"7", "7", "", "decode: record key cannot be read: it does not begin with a zero byte and a schema id",
 		"decode: record key cannot be read: the registry has no schema 99",
 	} {
 		m, err := e.Open(&records[i])
@@ -243,7 +243,7 @@ func TestRegistryThatIsAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := registry.New(nobody).Schema(t.Context(), 1); err == nil || errors.Is(err, avro.ErrNoSchema) || !strings.HasPrefix(err.Error(), "the schema registry does not answer: ") || strings.Contains(err.Error(), "secret") {
+	if _, err := registry.New(nobody).Schema(t.Context(), 1); err == nil || errors.Is(err, avro.ErrNoSchema) || !strings.HasPrefix(err.Error(), "the schema registry does not respond: ") || strings.Contains(err.Error(), "secret") {
 		t.Errorf("nobody answers: %v", err)
 	}
 }
@@ -294,7 +294,7 @@ func TestReferencesAreBounded(t *testing.T) {
 	if n, err := m.Prepare(t.Context(), []wire.Message{r}); n != 1 || err != nil || served > 101 {
 		t.Errorf("%d, %v, after %d queries", n, err, served)
 	}
-	if got := opened(m, r); !strings.Contains(got, "which cannot be read: it refers to more than 100 other schemas") {
+	if got := opened(m, r); !strings.Contains(got, "which cannot be read: it references more than 100 other schemas") {
 		t.Error(got)
 	}
 }

@@ -77,7 +77,7 @@ func (c *Current) Ask(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	for _, r := range found.Why {
-		c.log.Info("writes of a table are kept apart: batches of it have more statements", "table", r.Table, "because", r.Fact, "apart", r.Apart.String())
+		c.log.Info("writes to a table need more waves: batches have more statements", "table", r.Table, "because", r.Fact, "apart", r.Apart.String())
 	}
 	for _, r := range found.Warnings {
 		c.log.Warn("something added to a table may change the effect of events", "table", r.Table, "warning", r.Fact)

@@ -76,7 +76,7 @@ func CheckTables(ctx context.Context, conn *pgx.Conn, service *wire.Service) err
 		return nil
 	}
 	return &RefusedError{
-		fmt.Sprintf("the database is not as %s says: %s", service.Source, strings.Join(wrong, "; ")),
+		fmt.Sprintf("the database does not match %s: %s", service.Source, strings.Join(wrong, "; ")),
 		"are all migrations applied?",
 	}
 }

@@ -67,8 +67,8 @@ func runtimeRefusal(f fact) *RefusedError {
 	switch {
 	case f.kind == encoding && f.detail != "UTF8":
 		return &RefusedError{
-			"the database's encoding is " + f.detail + ", which would store other texts than were sent",
-			"use a database that was made with ENCODING 'UTF8' (see CREATE DATABASE, TEMPLATE template0), and move the data over with pg_dump",
+			"the database's encoding is " + f.detail + ", which would store texts other than those sent",
+			"use a database created with ENCODING 'UTF8' (see CREATE DATABASE, TEMPLATE template0), and move the data over with pg_dump",
 		}
 	case f.kind == storage:
 		return asRefusal(pgtable.StoredOfRuntime(f.part()))
@@ -170,7 +170,7 @@ func (f fact) says() string {
 	case relation:
 		return "it is a view"
 	case notNull:
-		return "column " + f.detail + " is NOT NULL, in the spec it is nullable"
+		return "column " + f.detail + " is NOT NULL, but nullable in the spec"
 	case check:
 		return "check constraint " + f.detail
 	case computed:
@@ -182,7 +182,7 @@ func (f fact) says() string {
 	case loose:
 		return "key column " + f.columns[0] + " has " + f.detail
 	case reference:
-		return "foreign key " + f.detail + " is not in the spec as it is here"
+		return "foreign key " + f.detail + " is not in the spec in this form"
 	}
 	return string(f.kind) + " " + f.detail
 }

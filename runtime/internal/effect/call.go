@@ -89,7 +89,7 @@ func (t *task) uncalled(ctx context.Context, hold hold, attempt int) (time.Durat
 func (t *task) maybeMade(ctx context.Context, hold hold, attempt int) (time.Duration, bool) {
 	err := errors.New("the database lost commits, and the call may have been made before")
 	if t.decision.Number != 0 {
-		err = errors.New("the database has lost commits since this was requested, and it may have been carried out before: find out, and request it again")
+		err = errors.New("the database has lost commits since this was requested, and it may have been carried out before: find out, then request it again")
 	}
 	held, over := t.store(ctx, &hold, lease.End{State: lease.Interrupted, Error: err.Error(), Attempts: attempt - 1})
 	switch {
@@ -207,7 +207,7 @@ func (t *task) read(result []byte) error {
 type unreadError struct{ err error }
 
 func (e *unreadError) Error() string {
-	return "the call was made, and what it returned cannot be recorded: " + e.err.Error()
+	return "the call was made, but its result cannot be recorded: " + e.err.Error()
 }
 
 func (e *unreadError) Unwrap() error { return e.err }

@@ -24,7 +24,7 @@ func TestWhatIsHeldWhileTheClocksAreApart(t *testing.T) {
 				t.Fatalf("offset %d waits for %q, without %q", offset, b.desk.Why(offset), what)
 			}
 		}
-		if why := b.desk.Why(offset); !strings.Contains(why, "; the clocks are apart: the database's is 1h0m0s behind this process's, so it ends once") {
+		if why := b.desk.Why(offset); !strings.Contains(why, "; the clocks differ: the database's is 1h0m0s behind this process's, so it expires once") {
 			t.Errorf("offset %d waits for %q", offset, why)
 		}
 	}

@@ -74,7 +74,7 @@ func apart(a lease.Answer) string {
 	if a.Apart < 0 {
 		way = "behind"
 	}
-	return fmt.Sprintf("; the clocks are apart: the database's is %v %s this process's, so it ends once it was seen unchanged for %v",
+	return fmt.Sprintf("; the clocks differ: the database's is %v %s this process's, so it expires once it has been seen unchanged for %v",
 		a.Apart.Abs().Round(time.Second), way, a.Wait.Round(time.Millisecond))
 }
 
@@ -209,7 +209,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 		return t.end(Outcome{Err: err})
 	}
 	if !p.callers.enter(t) {
-		t.waitsFor("a call for its record key that runs")
+		t.waitsFor("a running call for its record key")
 		return busyPoll, false
 	}
 	defer p.callers.leave(t)
@@ -365,7 +365,7 @@ func (t *task) stale(known int64) (time.Duration, bool) {
 	if t.skip < mostSkipped {
 		return 0, false
 	}
-	t.tell(fmt.Errorf("the lease store has token %d, and idem_fence is more than %d behind: drawing numbers until it has passed", known, mostSkipped))
+	t.tell(fmt.Errorf("the lease store has token %d, and idem_fence is more than %d behind: drawing numbers until it has passed the token", known, mostSkipped))
 	return backoff.Initial, false
 }
 

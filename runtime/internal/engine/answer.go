@@ -25,7 +25,7 @@ func (t *transaction) unacknowledged(ctx context.Context, before int, err error)
 	case verdict.Successor:
 		return t.resolve(ctx)
 	case verdict.Gone:
-		return t.o.fenced(protocol.Gone, "the ledger's row that this owner appends to is gone or another one")
+		return t.o.fenced(protocol.Gone, "the ledger row that this owner appends to is gone or was replaced")
 	}
 	return failure(err)
 }

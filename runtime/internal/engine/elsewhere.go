@@ -50,7 +50,7 @@ func (o *Owner) elsewhere(ctx context.Context) (string, error) {
 	}
 	for _, other := range behind {
 		if other.Topic == o.p.id.Topic && other.Number != o.p.id.Number {
-			return fmt.Sprintf("%s/%d, which applies again what the database lost, and may have another copy of the event", other.Topic, other.Number), nil
+			return fmt.Sprintf("%s/%d, which applies again what the database lost, and may have a duplicate of the event", other.Topic, other.Number), nil
 		}
 	}
 	return "", nil

@@ -191,7 +191,7 @@ func (e *errands) stays(ctx context.Context, l *letter) error {
 		return nil
 	}
 	if l.settle.Other {
-		l.why += "; its effect has a result already, which counts in place of the one that was given: repair the rows, or discard the letter"
+		l.why += "; its effect already has a result, which is used instead of the one that was given: repair the rows, or discard the letter"
 	}
 	return e.answer(ctx, l)
 }

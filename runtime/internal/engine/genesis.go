@@ -73,11 +73,11 @@ func (t *takeOver) startOffset(added bool) (int64, error) {
 	case !t.a.broker:
 		return t.a.start, nil
 	case committed >= 0 && ours:
-		return 0, t.ledgerMissing(committed, fmt.Sprintf(": consumer %s committed it from another database, or from a later state of this one; the rows of the records before it are there", mark.Consumer))
+		return 0, t.ledgerMissing(committed, fmt.Sprintf(": consumer %s committed it from another database, or from a later state of this one, which has the rows of the records before it", mark.Consumer))
 	case from == wire.Committed && committed >= 0:
 		return committed, nil
 	case committed >= 0:
-		return 0, t.ledgerMissing(committed, "; start_from: committed moves a group over from other code")
+		return 0, t.ledgerMissing(committed, "; start_from: committed takes over the group of another program")
 	case from == wire.Latest && !added:
 		return t.a.High, nil
 	case from == wire.Committed:
@@ -95,7 +95,7 @@ func (t *takeOver) checkCommitted() {
 	if _, ours := ledger.ReadMark(committed, t.committed.Metadata); ours || committed <= next {
 		return
 	}
-	more := "another program consumes in it, or set its offsets; if the database was restored as well, nothing tells which effects were called before, and they are called again"
+	more := "another program consumes in this group, or has set its offsets; if the database was also restored, it is unknown which effects were called before, and they are called again"
 	if t.o.p.topic.StartFrom == wire.Committed {
 		more = "if the program that this one takes over from has applied the records in between, make its ids known (idemgen adopt keys, docs/adopt.md), or they are applied again"
 	}

@@ -57,7 +57,7 @@ func (l *letter) accepts(d *decide.Decision) bool {
 		refused := d.Letters[0]
 		l.why, l.refused = refused.Reason, &refused
 	case l.settle.Gives() && d.Result.Applied > 0 && len(d.Effects) == 0:
-		l.why = "its event has no effect, so that no result of one can be given"
+		l.why = "its event has no effect, so it does not accept a result"
 	default:
 		l.settle.Decided(d.Result, d.Effects)
 	}

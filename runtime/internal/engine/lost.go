@@ -73,7 +73,7 @@ type lost struct {
 func (l *lost) Error() string {
 	const text = "the database lost commits, as after a restore or a failover: "
 	if l.from == l.to {
-		return text + fmt.Sprintf("rows of the ledger at offset %d are gone, but no records; what operators did since, such as replays, discards, erasures and pauses, is undone", l.from)
+		return text + fmt.Sprintf("rows of the ledger at offset %d are gone, but no records; later actions of operators, such as replays, discards, erasures and pauses, are undone", l.from)
 	}
 	return text + fmt.Sprintf("the ledger went back to offset %d, and records up to offset %d (at most %d) are applied again; "+
 		"calls of effects that may have been made for them are repeated or become dead letters, as if_interrupted says", l.from, l.to-1, l.to-l.from)

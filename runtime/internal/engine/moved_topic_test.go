@@ -98,7 +98,7 @@ func TestTakeOverOfAGroupSaysWhatIsOdd(t *testing.T) {
 		{wire.Committed, -1, ""}, // it has a ledger by now
 		{wire.Committed, 0, ""},
 		{wire.Committed, 7, "the group has committed more than was applied here"},
-		{wire.Earliest, 7, "another program consumes in it, or set its offsets"},
+		{wire.Earliest, 7, "another program consumes in this group, or has set its offsets"},
 	} {
 		var log bytes.Buffer
 		s := rig.Service{Edit: func(s *wire.Service) { s.Topics[0].StartFrom = c.from }, Options: []idem.Option{idem.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})))}}

@@ -18,7 +18,7 @@ func (t *takeOver) reliesOnPartition() bool {
 func (t *takeOver) promise() string {
 	switch topic := t.o.p.topic; {
 	case topic.Chain == 0 && !topic.Ordered:
-		return "on_failure.park: record_key must know"
+		return "affects on_failure.park: record_key"
 	case topic.Chain == 0:
 		return "assume: [ordered] rules out"
 	case !topic.Ordered:

@@ -260,7 +260,7 @@ func (t *takeOver) checkTail(ctx context.Context) error {
 		return t.halt(halt.Paused, fmt.Sprintf("paused at %s by %s", tail.Written.UTC().Format(time.RFC3339), tail.Info))
 	}
 	if tail.Def != ledger.NoIdentity && !slices.Contains(identity.Knows, uint32(tail.Def)) {
-		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, with another identity of events (%08x, this one has %08x): this version might not recognize events that it applied, and apply their duplicates again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
+		return t.halt(halt.NewerVersion, fmt.Sprintf("another version of this service ran here, with another identity of events (%08x, this one has %08x): this version might not recognize events that the other one applied, and might apply their duplicates again; deploy that version again, or one that knows both", uint32(tail.Def), identity.Writes),
 			halt.Way{Older: true})
 	}
 	if !t.a.broker {
@@ -346,7 +346,7 @@ func haltIfLost(err error, offset int64) error {
 		return &verdict.Halt{Code: halt.KeysLost, Offset: offset, Reason: "keys of applied events are missing", Err: err}
 	}
 	if _, unfit := errors.AsType[*generation.UnfitError](err); unfit {
-		return &verdict.Halt{Code: halt.KeysLost, Offset: offset, Reason: "a table of keys does not fit", Err: err}
+		return &verdict.Halt{Code: halt.KeysLost, Offset: offset, Reason: "a table of keys is not in the expected state", Err: err}
 	}
 	return err
 }

@@ -44,8 +44,8 @@ func byOperator(tail ledger.Tail) bool {
 
 // lowestEnd is a warning about the command for a log whose leader epochs do not show where it was
 // truncated: the log may have grown again before its end was first read.
-const lowestEnd = ": the log was truncated or replaced; of the records written since, those below the offset that the command names are never read. " +
-	"It names the lowest end of the log seen since then: who knows the offset at which the log was cut names that"
+const lowestEnd = ": the log was truncated or replaced; records written since then are never read if their offset is below the one that the command names. " +
+	"It names the lowest end of the log seen since then: if you know the offset at which the log was cut, name that"
 
 // checkLog compares the position with the log. The leader epoch of the record before the position
 // determines exactly where the log was truncated, even if it has grown since. If no epoch is
@@ -100,7 +100,7 @@ func (t *takeOver) otherLog(tail ledger.Tail) error {
 	h := &verdict.Halt{
 		Code: halt.LogTruncated, Offset: -1, Ways: []halt.Way{setTo(tail.Next, to)},
 		Reason: fmt.Sprintf("the log has no leader epoch %d, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
-			"who knows the offset at which its log differs names that", tail.Epoch, tail.Next),
+			"if you know the offset at which the logs differ, name that", tail.Epoch, tail.Next),
 	}
 	if to > t.a.Low {
 		h.Ways = append(h.Ways, setTo(tail.Next, t.a.Low))

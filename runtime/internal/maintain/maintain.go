@@ -243,7 +243,7 @@ func (j *Job) kept(ctx context.Context, conn *pgx.Conn, read generation.Progress
 	if !read.Until.IsZero() {
 		at = "was last read to its end at " + read.Until.UTC().Format(time.RFC3339)
 	}
-	return finding(fmt.Sprintf("keys are kept beyond their window: copies of their events may be among the records that are not read yet; %s %s: "+
+	return finding(fmt.Sprintf("keys are kept beyond their window: duplicates of their events may be among the records not read yet; %s %s: "+
 		"is it paused, halted or behind, or has the consumer read no record with a later timestamp?", read.Last, at))
 }
 

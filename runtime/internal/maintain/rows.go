@@ -135,7 +135,7 @@ func (j *Job) letters(ctx context.Context, conn *pgx.Conn) error {
 	}
 	if closed > 0 {
 		j.Expired.Add(closed)
-		j.Log.Warn("dead letters were closed without a replay, because on_failure.keep has passed; they are deleted after the same time again", "closed", closed)
+		j.Log.Warn("dead letters were closed without a replay, because on_failure.keep has passed; they are deleted after the same period", "closed", closed)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 // forEver is the retention of a topic that never deletes a record because of its age.
 const forEver = time.Duration(1<<63 - 1)
 
-const oldCopies = "who reads it again may apply old copies whose keys are forgotten"
+const oldCopies = "reading it again may apply old duplicates, whose keys have expired"
 
 // compareRetention compares the retention of a topic with the window of its keys, when the topic's
 // first partition is assigned. It only warns: the configuration may change later without notice,

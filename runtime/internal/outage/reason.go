@@ -29,7 +29,7 @@ const JoinAdvice = "wait: after a process was killed, for as long as the session
 // who holds it say more.
 const LockAdvice = "wait: the runtime keeps retrying; if it lasts, end the session that holds the lock: the console and doctor name it"
 
-// Waits reports whether an error means that a lock was not to be had in time.
+// Waits reports whether an error means that a lock was not acquired in time.
 func Waits(err error) bool {
 	pg, is := errors.AsType[*pgconn.PgError](err)
 	return is && pg.Code == "55P03"

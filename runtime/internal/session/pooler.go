@@ -32,8 +32,8 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 // Transaction describes the problem with a pooler in transaction mode, and its solution.
-const Transaction = "a connection pooler in transaction or statement mode is between the service and the database: what a session is given, settings and prepared statements, " +
-	"does not stay with its connection, so that another client's could decide what is written; set pool_mode = session for the service's database or user, or connect to the server itself"
+const Transaction = "a connection pooler in transaction or statement mode is between the service and the database: settings and prepared statements " +
+	"do not stay with the connection, so those of another client could affect what is written; set pool_mode = session for the service's database or user, or connect to the server itself"
 
 // Verify reads the session back: the connection must still lead to the same backend, which must
 // have the mark and the settings. A difference can only be caused by a pooler, or by a program

@@ -168,8 +168,8 @@ WHERE NOT (if_known AND pg_catalog.current_setting(name, true) IS NULL) AND NOT 
 // refused returns the error for settings that the role may not change.
 func (s *Session) refused(err error) error {
 	if pg, ok := errors.AsType[*pgconn.PgError](err); ok && pg.Code == "42501" {
-		return &Error{Reason: "the role may not change a setting that the runtime relies on, and the database, the role or the server has another default for it; " +
-			"take that default back (ALTER DATABASE ... RESET, ALTER ROLE ... RESET)", Err: err}
+		return &Error{Reason: "the role may not change a setting that the runtime relies on, but the database, the role or the server has another default for it; " +
+			"reset that default (ALTER DATABASE ... RESET, ALTER ROLE ... RESET)", Err: err}
 	}
 	return fmt.Errorf("set the session's settings: %w", err)
 }

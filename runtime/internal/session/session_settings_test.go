@@ -117,7 +117,7 @@ func TestSettingThatTheRoleMayNotMakeIsAnError(t *testing.T) {
 	}
 	t.Cleanup(pool.Close)
 	err = rig.Service{}.Consumer(t, pool).Run(t.Context(), rig.NewSource(nil))
-	for _, says := range []string{"session_replication_role", "take that default back"} {
+	for _, says := range []string{"session_replication_role", "reset that default"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("the error lacks %q: %v", says, err)
 		}

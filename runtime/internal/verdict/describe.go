@@ -24,7 +24,7 @@ func describe(pg *pgconn.PgError) string {
 	text := "SQLSTATE " + pg.Code
 	words := outage.State(pg.Code)
 	if noPartition(pg) {
-		words = "no partition of the table takes the row"
+		words = "no partition of the table accepts the row"
 	}
 	if wraparound(pg) {
 		words = "the server is close to the wraparound of transaction ids, and needs a VACUUM of the whole database"
@@ -59,7 +59,7 @@ func refusal(detail string) string {
 	row, _, _ := strings.Cut(rest, ")")
 	parts := strings.Split(row, ", ")
 	if len(parts) != 2 {
-		return "a step could not do what it says"
+		return "a step could not do what the spec says"
 	}
 	return parts[0] + " in table " + parts[1]
 }

@@ -40,4 +40,4 @@ func (e *Later) Error() string { return "will be retried: " + e.Err.Error() }
 func (e *Later) Unwrap() error { return e.Err }
 
 // PoolerText explains a halt because of a connection pooler to operators.
-const PoolerText = "another session answers than the one that the connection was given: a connection pooler in transaction mode is between the service and the database; use its session mode, or connect directly, and restart the service, which is enough; the command alone is not"
+const PoolerText = "the connection now leads to another session: a connection pooler in transaction mode is between the service and the database; use its session mode, or connect directly, and restart the service; that is enough, but the command alone is not"

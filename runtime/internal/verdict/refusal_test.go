@@ -12,7 +12,7 @@ func TestRefusedStepSaysWhy(t *testing.T) {
 	for detail, want := range map[string]string{
 		"Failing row contains (no row with this key, orders).":            "no row with this key in table orders",
 		"Fehlgeschlagene Zeile enthält (no row with this key, accounts).": "no row with this key in table accounts",
-		"something else": "a step could not do what it says",
+		"something else": "a step could not do what the spec says",
 	} {
 		if got := Describe(&pgconn.PgError{Code: "23514", TableName: "idem_step_refused", Detail: detail}).Error(); got != want {
 			t.Errorf("%s: %q, want %q", detail, got, want)
@@ -23,7 +23,7 @@ func TestRefusedStepSaysWhy(t *testing.T) {
 // The server calls a row without a partition a violated check, of no constraint.
 func TestARowWithoutAPartition(t *testing.T) {
 	for pg, want := range map[*pgconn.PgError]string{
-		{Code: "23514", TableName: "accounts"}:                             "no partition of the table takes the row: SQLSTATE 23514, table accounts",
+		{Code: "23514", TableName: "accounts"}:                             "no partition of the table accepts the row: SQLSTATE 23514, table accounts",
 		{Code: "23514", TableName: "accounts", ConstraintName: "positive"}: "a check is violated: SQLSTATE 23514, table accounts, constraint positive",
 	} {
 		if got := Describe(pg).Error(); got != want {

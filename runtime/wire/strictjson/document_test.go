@@ -71,7 +71,7 @@ func TestEventType(t *testing.T) {
 		{`{"a":1}`, []string{"type"}, "decode: type is missing (at byte 6)"},
 		{`{"meta":{}}`, []string{"meta", "type"}, "decode: meta.type is missing (at byte 9)"},
 		{`{"type":null}`, []string{"type"}, "decode: type must not be null (at byte 8)"},
-		{`{"type":3}`, []string{"type"}, "decode: type must be a string, which tells events apart (at byte 8)"},
+		{`{"type":3}`, []string{"type"}, "decode: type must be a string: it is the event type (at byte 8)"},
 		{`{"type":"a","type":"a"}`, []string{"type"}, "decode: type occurs twice (at byte 19)"},
 		{`{"meta":{"type":"a"},"meta":{}}`, []string{"meta", "type"}, "decode: meta occurs twice (at byte 28)"},
 		{`{"type":"a"`, []string{"type"}, "decode: the payload ends too early (at byte 11)"},

@@ -6,7 +6,7 @@ import (
 )
 
 // notType is the reason for what cannot be the type of an event.
-const notType = "must be a string, which tells events apart"
+const notType = "must be a string: it is the event type"
 
 // EventType returns the string at path in the value of m. It reads the whole value. It is an error
 // if the string, or an object on the path to it, is missing, null, repeated or of another type.

@@ -91,5 +91,5 @@ func (f *KafkaFlags) mechanism() (sasl.Mechanism, error) {
 	case "scram-sha-512":
 		return scram.Auth{User: name, Pass: password}.AsSha512Mechanism(), nil
 	}
-	return nil, fmt.Errorf("--sasl %s: it is plain, scram-sha-256 or scram-sha-512", f.sasl)
+	return nil, fmt.Errorf("--sasl %s: want plain, scram-sha-256 or scram-sha-512", f.sasl)
 }

@@ -148,7 +148,7 @@ func (r *run) verdict(ctx context.Context, sample Sample, records int64) {
 	}
 	text := fmt.Sprintf("%d of %d records in the log are passed, %d as dead letters", passed, records, dead)
 	if passed < records {
-		text += "; /readyz says what the others wait for"
+		text += "; /readyz shows what the others wait for"
 	}
 	r.say("%s", text)
 	if sample.Check != nil {
@@ -211,6 +211,6 @@ func (r *run) sendOne(ctx context.Context, record *Record, again string) bool {
 		r.say("nothing more is sent: %v", err)
 		return false
 	}
-	r.say("sent %s%s: topic=%s partition=%d offset=%d", cmp.Or(record.Event, "a record of no event"), again, m.Topic, m.Partition, m.Offset)
+	r.say("sent %s%s: topic=%s partition=%d offset=%d", cmp.Or(record.Event, "a record that is not an event of the spec"), again, m.Topic, m.Partition, m.Offset)
 	return true
 }

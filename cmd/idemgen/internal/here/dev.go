@@ -89,9 +89,9 @@ const mostPartitions = 1000
 func runDev(cmd *cobra.Command, spec generator.Spec, program string, o dev.Options) error {
 	switch {
 	case o.Partitions < 1 || o.Partitions > mostPartitions:
-		return fmt.Errorf("--partitions is 1 to %d", mostPartitions)
+		return fmt.Errorf("--partitions must be 1 to %d", mostPartitions)
 	case o.Pause < 0:
-		return errors.New("--pause is not negative")
+		return errors.New("--pause must not be negative")
 	case o.Database != "" && o.Brokers == "":
 		return errors.New("--database also needs --brokers HOST:PORT, the broker of the topics: the database holds positions in its logs. Without both, dev starts its own")
 	case o.Brokers != "" && o.Database == "":

@@ -281,7 +281,7 @@ func asText(conn *pgx.Conn, field pgconn.FieldDescription) error {
 	if known, ok := conn.TypeMap().TypeForOID(field.DataTypeOID); ok {
 		is = known.Name
 	}
-	return fmt.Errorf("--from: column %s is %s, whose text is not what a producer sends: cast it to that, as in encode(%[1]s, 'hex') of bytea, or rtrim(%[1]s) of char(n)", field.Name, is)
+	return fmt.Errorf("--from: column %s is %s, whose text differs from what a producer sends: cast it to that, as in encode(%[1]s, 'hex') of bytea, or rtrim(%[1]s) of char(n)", field.Name, is)
 }
 
 // keys makes the key of each row, as rows arrive.

@@ -25,10 +25,10 @@ func TestAdoptedKeysAreDuplicates(t *testing.T) {
 		return must(t, append([]string{"adopt", "keys", "--spec", "../../../../examples/orders", "--event", "OrderPlaced"}, args...)...)
 	}
 	const from = "SELECT event_id, processed_at FROM processed_messages;"
-	if out := adopt("--from", from, "--dry-run"); out != "3 keys of OrderPlaced would be adopted by order-projector\n1 rows were left out: their times are further back than the window, 8d\n" {
+	if out := adopt("--from", from, "--dry-run"); out != "3 keys of OrderPlaced would be adopted by order-projector\n1 rows were left out: they are older than the window, 8d\n" {
 		t.Error(out)
 	}
-	if out := adopt("--from", from); out != "3 keys of OrderPlaced were adopted by order-projector\n1 rows were left out: their times are further back than the window, 8d\n" {
+	if out := adopt("--from", from); out != "3 keys of OrderPlaced were adopted by order-projector\n1 rows were left out: they are older than the window, 8d\n" {
 		t.Error(out)
 	}
 	c, err := orders.NewConsumer(db, orders.Service{}, idem.WithLogger(slog.New(slog.DiscardHandler)))
@@ -47,7 +47,7 @@ func TestAdoptedKeysAreDuplicates(t *testing.T) {
 	}
 	apply(placed(0, 1, "k-1", "1"), placed(1, 2, "k-2", "1"), placed(2, 3, "k-3", "1"), placed(3, 4, "k-4", "1"), placed(4, 5, "k-5", "1"))
 	idemtest.Exec(t, db, `INSERT INTO processed_messages VALUES ('k-6', now()), ('k-5', now())`)
-	if out := adopt("--from", "SELECT event_id AS id FROM processed_messages WHERE event_id > 'k-4'"); out != "1 keys of OrderPlaced were adopted by order-projector; 2 were read, and the others were known\n" {
+	if out := adopt("--from", "SELECT event_id AS id FROM processed_messages WHERE event_id > 'k-4'"); out != "1 keys of OrderPlaced were adopted by order-projector; 2 were read, and the others were already known\n" {
 		t.Error(out)
 	}
 	both := adopt("--event", "OrderPaid", "--from", "SELECT gen_random_uuid()::text AS a FROM generate_series(1, 3)", "--dry-run")
@@ -81,7 +81,7 @@ func TestAdoptRefusesWhatIsNoKey(t *testing.T) {
 		{"OrderPlaced", "SELECT * FROM nothing", `relation "nothing" does not exist`},
 		{"OrderPlaced", "DELETE FROM orders", "syntax error"},
 		{"OrderPaid", "SELECT 'secret'", "row 1 of --from: payment_id of OrderPaid: must be a UUID"},
-		{"OrderPlaced", `SELECT '\x00ff'::bytea AS id`, "column id is bytea, whose text is not what a producer sends"},
+		{"OrderPlaced", `SELECT '\x00ff'::bytea AS id`, "column id is bytea, whose text differs from what a producer sends"},
 		{"OrderPlaced", "SELECT 'k-1'::char(20) AS id", "column id is bpchar, whose"},
 		{"OrderPlaced", "SELECT true AS id", "column id is bool, whose"},
 		{"OrderPlaced", "SELECT 7.00 AS id", "column id is numeric, whose"},

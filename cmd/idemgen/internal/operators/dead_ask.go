@@ -118,18 +118,18 @@ func (f *askFlags) parse(args []string) error {
 	}
 	switch {
 	case f.erase && (filtered || len(f.places) > 0):
-		return errors.New("--erase is of a record key: say no letters beside it")
+		return errors.New("--erase applies to a record key: name no letters with it")
 	case s.Exact && s.Class == "":
-		return errors.New("--exact is of a group: give its --class")
+		return errors.New("--exact selects a group: give its --class")
 	case f.erase && s.RecordKey == "":
-		return errors.New("--erase is of a record key: give its --record-key")
+		return errors.New("--erase applies to a record key: give --record-key")
 	case f.erase:
 	case len(f.places) == 0 && !filtered:
 		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error, --record-key or --all", f.verb)
 	case len(f.places) > 0 && filtered:
 		return errors.New("either PARTITION:OFFSET, or --class, --event, --error, --record-key or --all")
 	case f.result != "" && len(f.places) != 1:
-		return errors.New("--result is of one letter: say PARTITION:OFFSET of that one")
+		return errors.New("--result applies to one letter: name it by PARTITION:OFFSET")
 	}
 	return nil
 }

@@ -110,9 +110,9 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"discard orders.v2 0:1 --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
 		{"discard orders.v2 --all --reason x", "this database has no ledger of topic orders.v2; it has topics orders.v1"},
 		{"replay orders.v1 0:4 0:5 --reason x", "nothing was requested"},
-		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase is of a record key"},
+		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase applies to a record key"},
 		{"discard orders.v1 --reason x", "say which letters to discard"},
-		{"discard orders.v1 --erase --reason x", "--erase is of a record key: give its --record-key"},
+		{"discard orders.v1 --erase --reason x", "--erase applies to a record key: give --record-key"},
 		{"replay --reason x", "want TOPIC"},
 		{"replay projector orders.v1 0:3 --reason x", "a consumer is named by --consumer"},
 		{"show projector orders.v1 0:3", "a consumer is named by --consumer"},
@@ -121,8 +121,8 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"replay orders.v1 0:1 --all --reason x", "either PARTITION:OFFSET"},
 		{"replay orders.v1 1742 --reason x", "\"1742\" is not PARTITION:OFFSET"},
 		{"replay orders.v1 0:4", "reason"},
-		{"replay orders.v1 --all --reason x --result {}", "--result is of one letter"},
-		{"replay orders.v1 0:3 0:5 --reason x --result {}", "--result is of one letter"},
+		{"replay orders.v1 --all --reason x --result {}", "--result applies to one letter"},
+		{"replay orders.v1 0:3 0:5 --reason x --result {}", "--result applies to one letter"},
 		{"replay orders.v1 0:3 --reason x --result {\"id\":m-1}", "the result is not JSON: invalid character 'm'"},
 		{"replay orders.v1 0:4 --reason x --result {}", "it can only be discarded"},
 		{"discard orders.v1 0:3 --reason x --result {}", "unknown flag"},
@@ -195,14 +195,14 @@ func TestDeadReplayWithAResult(t *testing.T) {
 		t.Error(kept, err)
 	}
 	got := must(t, show...)
-	for _, part := range []string{"request    to replay it with a result that was given, of 20", "ann: asked; no answer yet", "owner      no process reports this partition: if the service does not run, start it"} {
+	for _, part := range []string{"request    to replay it with a given result, made at 20", "ann: asked; no answer yet", "owner      no process reports this partition: if the service does not run, start it"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("%q is not in\n%s", part, got)
 		}
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET state = 'r', resolved_by = asked_by, asked = NULL, asked_result = NULL, answer = 'replayed' WHERE asked = 'r'`)
 	for _, out := range []string{must(t, show...), must(t, "dead", "list", "--state", "all")} {
-		for _, part := range []string{"to replay it with a result that was given, of 20", "by ann: asked; the answer: replayed"} {
+		for _, part := range []string{"to replay it with a given result, made at 20", "by ann: asked; the answer: replayed"} {
 			if !strings.Contains(strings.Join(strings.Fields(out), " "), part) {
 				t.Errorf("%q is not in\n%s", part, out)
 			}
@@ -268,12 +268,12 @@ func TestDeadReplayIsTakenBack(t *testing.T) {
 	fails(t, "dead replay", "there is no pending request", append(takeBack[2:], "--json")...)
 	must(t, append([]string{"dead", "discard"}, letter...)...)
 	fails(t, "dead replay", "--take-back", append(letter, "--json")...)
-	if got := must(t, takeBack...); got != "orders.v1/0 offset 3 of order-projector: stays dead: taken back by ann: not now\n" {
+	if got := must(t, takeBack...); got != "orders.v1/0 offset 3 of order-projector: stays dead: withdrawn by ann: not now\n" {
 		t.Error(got)
 	}
 	must(t, append([]string{"dead", "replay"}, letter...)...)
 	all := strings.Fields("dead replay orders.v1 --all --take-back --operator ann --reason x")
-	if got := must(t, all...); strings.Count(got, "taken back") != 1 {
+	if got := must(t, all...); strings.Count(got, "withdrawn by") != 1 {
 		t.Error(got)
 	}
 	fails(t, "dead replay", "none of the others can be", append(takeBack[2:], "--json", "--result", "null")...)

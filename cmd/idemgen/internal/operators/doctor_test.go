@@ -353,7 +353,7 @@ topics:
 	wantLines(t, schemas("ok", fake.URL()), "schemas of paid.v1: 2 in the registry, which fit the spec's")
 	fake.SeedSchema("paid.v1-Paid", 1, 8, sr.Schema{Schema: strings.Replace(own, `"string"`, `"int"`, 1)})
 	wantLines(t, schemas("warn", fake.URL()), "schemas of paid.v1: 1 of 3 differ from the spec's by the rules of Avro: version 1 of paid.v1-Paid, schema 8: avro: incompatible at id: reader string vs writer int: incompatible types")
-	if lines := schemas("FAIL", "http://name:secret@127.0.0.1:1"); len(lines) != 1 || !strings.HasPrefix(lines[0], "schemas of paid.v1: the schema registry does not answer: ") || strings.Contains(lines[0], "secret") {
+	if lines := schemas("FAIL", "http://name:secret@127.0.0.1:1"); len(lines) != 1 || !strings.HasPrefix(lines[0], "schemas of paid.v1: the schema registry does not respond: ") || strings.Contains(lines[0], "secret") {
 		t.Errorf("%q", lines)
 	}
 }

@@ -39,6 +39,6 @@ func TestOutboxConnector(t *testing.T) {
 		t.Errorf("%+v", wrapped)
 	}
 	refused(t, "missing: --dbname, --user; usage: idemgen outbox connector --host H --dbname D --user U; see idemgen help outbox connector", args[:4]...)
-	refused(t, "the password must not stand in the configuration", append(args, "--password", "secret")...)
+	refused(t, "the password must not be in the configuration", append(args, "--password", "secret")...)
 	refused(t, "connector   Print the configuration", "outbox")
 }

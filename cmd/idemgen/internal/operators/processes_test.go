@@ -60,8 +60,8 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
 
 1 partition not known: orders.v1/7
           not-reported: no process reports it
-          wait: a rebalance takes a moment; if it lasts, look at the members of the group: one may
-            have the partition that does not report itself
+          wait: a rebalance takes a moment; if it lasts, look at the members of the group: one that
+            does not report itself may have the partition
 
 1 partition retries by itself: orders.v1/6
           waiting since 2026-01-01T12:00:00Z: the waiting of it because because because because
@@ -69,11 +69,12 @@ INSERT INTO idem_ledger SELECT stream, 0, gen_random_uuid(), 10, 10, 'g', 'w', -
             because because because because because end
           idemgen stream release --consumer projector --topic orders.v1 --partition 6 --reason waiting
 
-1 process fell silent in this hour
-          fell-silent: b, process 2 since T; a process that ends says so: it was
-            killed, hangs, or lost its machine or its way to the database
-          if it happens again and again, look for kills by the kernel for want of memory, and for
-            crashes in their logs
+1 process fell silent within the last hour
+          fell-silent: b, process 2 since T; a process that ends in order says
+            so: one that falls silent was killed, hangs, or lost its machine or its connection to
+            the database
+          if it happens repeatedly, look for out-of-memory kills by the kernel, and for crashes in
+            their logs
 
 orders.v1 of projector
 topic id 00000000-0000-4000-8000-000000000001
@@ -162,12 +163,12 @@ UPDATE idem_ledger SET parts = 4`)
 	process(t, db, "order-projector", killed, 90, "0 READY", "1 READY")
 	process(t, db, "order-projector", "a, process 1", 1, "0 READY", "1 HALTED runtime")
 	process(t, db, "order-projector", "b, process 2", 90, "2 READY")
-	const silent = "warn process k, process 0: 1 process fell silent in this hour, fell-silent: k, process 0 since T; a process that ends says so: it was killed, hangs, or lost its machine or its way to the database"
+	const silent = "warn process k, process 0: 1 process fell silent within the last hour, fell-silent: k, process 0 since T; a process that ends in order says so: one that falls silent was killed, hangs, or lost its machine or its connection to the database"
 	wantLines(t, lines(),
 		"FAIL partition orders.v1/1: HALTED, runtime since 2026-01-01T12:00:00Z: the runtime of it "+strings.Repeat("because ", 20)+"end",
 		"FAIL partition orders.v1/2: NOT KNOWN, not-reported: b, process 2 has been silent for 1m30s",
 		"FAIL partition orders.v1/3: NOT KNOWN, not-reported: no process reports it",
-		"warn processes b, process 2; k, process 0: 2 processes fell silent in this hour, fell-silent: b, process 2 since T; k, process 0 since T; a process that ends says so: it was killed, hangs, or lost its machine or its way to the database")
+		"warn processes b, process 2; k, process 0: 2 processes fell silent within the last hour, fell-silent: b, process 2 since T; k, process 0 since T; a process that ends in order says so: one that falls silent was killed, hangs, or lost its machine or its connection to the database")
 	idemtest.Exec(t, db, `
 INSERT INTO idem_ledger SELECT stream, seq + 1, gen_random_uuid(), next, next, 'p', 'o', -1, 3, 4, 0, '2026-01-01T12:00:00Z', NULL, 'operator ann: repair'
 FROM idem_ledger WHERE seq = (SELECT max(seq) FROM idem_ledger l WHERE l.stream = idem_ledger.stream) AND stream IN (SELECT stream FROM idem_stream WHERE partition IN (1, 3))`)

@@ -94,7 +94,7 @@ func TestCommandsConnectToSecuredBrokers(t *testing.T) {
 		t.Errorf("%s%s", out, stderr)
 	}
 	doctor := []string{"doctor", "../../../../examples/orders", "--brokers", open}
-	refused(t, "--sasl kerberos: it is plain, scram-sha-256 or scram-sha-512", append(doctor, "--sasl", "kerberos")...)
+	refused(t, "--sasl kerberos: want plain, scram-sha-256 or scram-sha-512", append(doctor, "--sasl", "kerberos")...)
 	refused(t, "--tls-ca: open nowhere.pem: no such file or directory", append(doctor, "--tls-ca", "nowhere.pem")...)
 	refused(t, "--tls-ca: "+own.KeyFile+" has no certificate in PEM", append(doctor, "--tls-ca", own.KeyFile)...)
 	refused(t, "--tls-cert, --tls-key: open : no such file or directory", append(doctor, "--tls-cert", own.CertFile)...)

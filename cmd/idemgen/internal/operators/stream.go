@@ -291,13 +291,13 @@ record: its rows are written, and its effects are called again.`,
 			case !byTime && named == (len(places) > 0):
 				return errors.New("want --partition N --to OFFSET, or --to PARTITION:OFFSET,PARTITION:OFFSET for several")
 			case named && cmd.Flags().Changed("partitions") && partition >= target.Partitions:
-				return fmt.Errorf("--partition %d is none of %d: they are numbered from 0", partition, target.Partitions)
+				return fmt.Errorf("--partition %d: the topic has %d partitions, numbered from 0", partition, target.Partitions)
 			case target.From == halt.NoLedger && change.name.TopicID == "":
 				return errors.New("--from none begins a ledger, and needs --topic-id: the partition's error and list show it")
 			case named:
 				places[partition] = single
 			case target.From >= 0:
-				return errors.New("--from OFFSET is of one partition: give --partition N")
+				return errors.New("--from OFFSET applies to one partition: give --partition N")
 			}
 			return nil
 		},

@@ -50,7 +50,7 @@ func TestSetAtATime(t *testing.T) {
 	t.Parallel()
 	db, brokers := timed(t)
 	set := append(strings.Fields("stream set --topic orders.v1 --operator ann --reason why --brokers "+brokers), at(db))
-	const again = "what has no known key takes effect again"
+	const again = "events without a known key take effect again"
 	for _, tc := range []struct{ args, first, second string }{
 		{"--at 2026-11-27T10:06:00Z --dry-run",
 			"would append row 1 (skip), offset 4 -> 6: 2 offsets, 4 to 5, pass without effect (offset 6: the first record at or after 2026-11-27T10:06:00Z)",
@@ -101,11 +101,11 @@ func TestSetAtATimeIsRefused(t *testing.T) {
 	asking := slices.Concat(set, []string{"--brokers", brokers})
 	for _, tc := range []struct{ args, want string }{
 		{moment, "orders.v1/0 of projector is at offset 4 (row 0, genesis by host, process 1), and 2 is before it: records that were applied take effect again, " +
-			"unless they have a key that is still known; --apply-again says that you mean it; nothing was appended to any partition"},
+			"unless they have a key that is still known; confirm with --apply-again; nothing was appended to any partition"},
 		{"--at 2026-11-27T10:02:00 --apply-again", `--at cannot be "2026-11-27T10:02:00": want a time with its zone, such as 2026-11-27T22:00:00Z or 2026-11-27T23:00:00+01:00`},
 		{moment + " --partition 0 --to 3", "want either --to or --at TIME"},
 		{"--partition 0", "want either --to or --at TIME"},
-		{moment + " --from 4", "--from OFFSET is of one partition"},
+		{moment + " --from 4", "--from OFFSET applies to one partition"},
 		{moment + " --partition 0 --from none --topic-id " + id2, "--at moves partitions that have a ledger: with --from none give --to"},
 		{moment + " --brokers " + nobody, "the brokers do not respond within 10s, and only they know the offsets of a time: "},
 		{moment + " --brokers " + silent.Addr().String(), "the brokers do not respond within 10s, and only they know the offsets of a time: "},

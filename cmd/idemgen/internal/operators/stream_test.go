@@ -41,7 +41,7 @@ func TestStreamCommands(t *testing.T) {
 no process of projector is left: orders.v1/0-1
           no-process: no process of projector reports itself: none runs, or none reaches this
             database
-          start the service; if a process runs, its log says why it does not reach the database
+          start the service; if a process runs, its log shows why it cannot reach the database
 
 orders.v1 of projector
 topic id 00000000-0000-4000-8000-000000000001
@@ -59,7 +59,7 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
 		{"set " + orders + "--partition 0 --to 12 --reason why --operator bob",
 			`orders.v1/0 of projector: appended row 1 (skip), offset 10 -> 12: 2 offsets, 10 to 11, pass without effect. "operator bob: why"`},
 		{"set --reason why " + orders + "--partition 0 --from 12 --to 11 --apply-again",
-			`orders.v1/0 of projector: appended row 2 (rewind), offset 12 -> 11: 1 offset, 11, is read again: what has no known key takes effect again. "operator ann: why"`},
+			`orders.v1/0 of projector: appended row 2 (rewind), offset 12 -> 11: 1 offset, 11, is read again: events without a known key take effect again. "operator ann: why"`},
 		{"release --all " + orders + "--partitions 8 --reason why",
 			`orders.v1/0 of projector: appended row 3 (operator), offset 11 -> 11: the partition retries; the topic may have 8 partitions, no longer 4. "operator ann: why"` + "\n" +
 				`orders.v1/1 of projector: appended row 1 (operator), offset 10 -> 10: the partition retries; the topic may have 8 partitions, no longer 4. "operator ann: why"`},
@@ -79,8 +79,8 @@ PARTITION   OF STATE          POSITION         LAG        ROW KIND           AGE
 // A pause of a topic names the partitions that it does not cover, and the dry run says the same.
 func TestPauseCommands(t *testing.T) {
 	ledgers(t)
-	const others = `orders.v1/2 of projector: NOT paused: it has no ledger yet, and begins one when the service gets it; pause it then
-orders.v1/3 of projector: NOT paused: it has no ledger yet, and begins one when the service gets it; pause it then
+	const others = `orders.v1/2 of projector: NOT paused: it has no ledger yet; pause it once the service has taken it over
+orders.v1/3 of projector: NOT paused: it has no ledger yet; pause it once the service has taken it over
 `
 	const paused = `orders.v1/0 of projector: appended row 1 (pause), offset 10 -> 10: nothing is applied until idemgen stream resume. "operator ann: why"
 orders.v1/1 of projector: appended row 1 (pause), offset 10 -> 10: nothing is applied until idemgen stream resume. "operator ann: why"
@@ -182,7 +182,7 @@ func TestStreamRefuses(t *testing.T) {
 		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                                  "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "it is empty: the ledger keeps who acted",
-		"set --from none --consumer projector --topic orders.v1 --partition 20 --partitions 12 --topic-id " + id2 + " --to 0 --reason r": "--partition 20 is none of 12",
+		"set --from none --consumer projector --topic orders.v1 --partition 20 --partitions 12 --topic-id " + id2 + " --to 0 --reason r": "--partition 20: the topic has 12 partitions, numbered from 0",
 		"set --from none --consumer projector --topic orders.v1 --partition 20 --topic-id " + id2 + " --to 0 --reason r":                 "the topic has 4 partitions, numbered from 0: there is no partition 20",
 		"set --from none --consumer projector --topic orders.v1 --partition 2 --topic-id " + id2 + " --to 2:7 --reason r":                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",
 		"set --from none --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 7 --reason r":                                "want --partition N --to OFFSET, or --to PARTITION:OFFSET",
@@ -190,8 +190,8 @@ func TestStreamRefuses(t *testing.T) {
 		"set --from none --consumer projector --topic orders.v1 --topic-id " + id2 + " --to 1:-7 --reason r":                             "want PARTITION:OFFSET",
 		"release --consumer projector --topic orders.v1 --partition 4 --partitions 4 --reason r":                                         "there is no partition 4 of 4, which are numbered from 0",
 		"set --consumer projector --topic orders.v1 --partition 0 --from 12 --to 11 --reason r":                                          "is at offset 10 (row 0, genesis by host, process 1), not 12",
-		"set --consumer projector --topic orders.v1 --partition 0 --to 11 --apply-again --reason r":                                      "--apply-again moves back only, and 11 is not before it",
-		"set --consumer projector --topic orders.v1 --to 1:3 --from 10 --reason r":                                                       "--from OFFSET is of one partition",
+		"set --consumer projector --topic orders.v1 --partition 0 --to 11 --apply-again --reason r":                                      "--apply-again only moves back, and 11 is not before it",
+		"set --consumer projector --topic orders.v1 --to 1:3 --from 10 --reason r":                                                       "--from OFFSET applies to one partition",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason " + strings.Repeat("x", 501):                          "the reason has 501 characters, more than 500",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason \x1b[31mred":                                          "the reason contains characters that cannot be printed",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 12 --reason r --operator " + strings.Repeat("x", 101):             "the operator's name has 101 characters, more than 100",
@@ -200,7 +200,7 @@ func TestStreamRefuses(t *testing.T) {
 		"set --database postgres://127.0.0.1:1/x --consumer c --topic t --partition 0 --to -4 --reason r": "idemgen: --to cannot be \"-4\": want a number from 0 to 9223372036854775807; see idemgen help stream set",
 		"release --consumer projector --topic orders --all --reason r":                                    "it has topics orders.v1",
 		"release --all --consumer projector --topic orders.v1 --partitions 4294967297 --reason r":         "want a number from 0 to 2147483647",
-		"release --all --consumer projector --topic orders.v1 --partitions 3 --reason r":                  "says 4 partitions already (row 0, genesis by host, process 1), and 3 are fewer",
+		"release --all --consumer projector --topic orders.v1 --partitions 3 --reason r":                  "already records 4 partitions (row 0, genesis by host, process 1), and 3 are fewer",
 		"release --consumer projector --topic orders.v1 --partition -3 --reason r":                        "want a number from 0 to 2147483647",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 5 --reason r":                      "--apply-again",
 		"set --consumer projector --topic orders.v1 --partition 0 --to 5 --from none --reason r":          "needs --topic-id",

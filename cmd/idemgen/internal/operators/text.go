@@ -55,7 +55,7 @@ func payloadText(v *operate.Bytes, decoded string) string {
 	case decoded != "":
 		kind, body = "decoded as the spec says", decoded
 	case v.Text == nil && len(raw) > mostHex:
-		kind, body = fmt.Sprintf("no text; its first %d", mostHex), hex.Dump(raw[:mostHex])
+		kind, body = fmt.Sprintf("not text; its first %d", mostHex), hex.Dump(raw[:mostHex])
 	case v.Text == nil:
 		kind, body = "no text", hex.Dump(raw)
 	case json.Indent(&indented, raw, "", "  ") == nil:

@@ -59,7 +59,7 @@ func branches(t *testing.T) {
 func TestTwoBranchesThatBothAppended(t *testing.T) {
 	branches(t)
 	refused(t, "idem.state.yaml:", "generate")
-	refused(t, "this looks like an unresolved merge: take this file and the migrations as the branch has them that was merged first", "generate")
+	refused(t, "this looks like an unresolved merge: take this file and the migrations of the branch that was merged first", "generate")
 	mustGit(t, "checkout", "--ours", "idem.state.yaml")
 	refused(t, "migrations/0004_order_projector.sql:", "generate")
 	refused(t, "this looks like an unresolved merge of two branches that both appended a migration: keep idem.state.yaml and the migrations", "check")

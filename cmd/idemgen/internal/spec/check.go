@@ -26,7 +26,7 @@ no changes; 1: changes; 2: an error. Starter files, which are yours, do not coun
 			case flags.format == "json":
 				flags.json.Wanted = true
 			case print == nil && flags.format != "text":
-				return fmt.Errorf("--format %s: it is text, json, github or sarif", flags.format)
+				return fmt.Errorf("--format %s: want text, json, github or sarif", flags.format)
 			}
 			result, err := flags.load(cmd, args)
 			if err != nil {

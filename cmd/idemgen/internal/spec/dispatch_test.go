@@ -38,7 +38,7 @@ func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
 		told  []string
 	}{
 		{"event_type moves", [][2]string{{"event_type: {header: type}", "event_type: {path: kind}"}},
-			[]string{`topic doors.v1: event_type is read at $.kind, and was at header type`}},
+			[]string{`topic doors.v1: event_type is now read at $.kind; it was at header type`}},
 		{"a text is gone", [][2]string{{"[opened, unlocked]", "[opened]"}},
 			[]string{`event "Opened" of doors.v1: "unlocked" is no longer the type of an event`}},
 		{"a text moves to another event", [][2]string{{"[opened, unlocked]", "opened"}, {"type: closed", "type: [closed, unlocked]"}}, nil},
@@ -55,10 +55,10 @@ func TestChangesThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T) {
 		{"an event is renamed and needs more", [][2]string{{"Closed: {type: closed, fields: {", "Shut: {type: closed, fields: {n: {type: int32, header: n}, "}},
 			[]string{`event "Shut" of doors.v1: field "n" is new and required`}},
 		{"the tombstone is gone", [][2]string{{"      Gone: {tombstone: true, idempotency_key: {source: {record: offset}}, write: [{delete: doors}]}\n", ""}},
-			[]string{`event "Gone" of doors.v1: no event is the tombstone any more`}},
+			[]string{`event "Gone" of doors.v1: no event is the tombstone any longer`}},
 		{"tombstones are skipped", [][2]string{{"      Gone: {tombstone: true, idempotency_key: {source: {record: offset}}, write: [{delete: doors}]}\n", ""}, {"    event_type:", "    skip: [tombstone]\n    event_type:"}}, nil},
 		{"max_payload shrinks", [][2]string{{"512KiB", "256KiB"}},
-			[]string{`max_payload is 262144, and was 524288`}},
+			[]string{`max_payload is now 262144; it was 524288`}},
 		{"max_payload grows", [][2]string{{"512KiB", "2MiB"}}, nil},
 		{"the key moves to another header", [][2]string{{"{header: request}", "{header: id}"}},
 			[]string{`event "Opened" of doors.v1: the key needs header "id", which older records may lack`,
@@ -88,7 +88,7 @@ func TestNewEventTypeIsWarnedOf(t *testing.T) {
 	one := strings.NewReplacer("    event_type: {header: type}\n", "", "type: [opened, unlocked], ", "").Replace(twoEvents)
 	start, closed := strings.Index(one, "      Closed:"), strings.Index(one, "      Gone:")
 	module(t, map[string]string{"idemgen.yaml": twoEvents})
-	want := `topic doors.v1: event_type is read at header type, and was not read`
+	want := `topic doors.v1: event_type is now read at header type; it was not read before`
 	if out, found := unreadable(t, one[:start]+one[closed:]); found != 1 || !strings.Contains(out, want) {
 		t.Errorf("want %s, got\n%s", want, out)
 	}

@@ -18,9 +18,9 @@ func TestChangesOfVersionsThatLeaveOlderRecordsUnhandledAreWarnedOf(t *testing.T
 		{"a version goes", "type: closed/1", "type: closed", `"closed/1" is no longer the type of an event`},
 		{"a version comes", "[opened, unlocked],", "[opened/3, unlocked],", `"opened" is no longer the type of an event`},
 		{"a version is new", "Closed: {type: closed/1,", locked, ""},
-		{"its place moves", "{header: version}", "{header: v}", `topic doors.v1: event_type is read at header type / header v, and was at header type / header version`},
+		{"its place moves", "{header: version}", "{header: v}", `topic doors.v1: event_type is now read at header type / header v; it was at header type / header version`},
 		{"it has no place", "[{header: type}, {header: version}]", "{header: type}", `"closed/1" is no longer the type`},
-		{"an encoding comes", "event_type:", "payload: {encoding: json_string}\n    event_type:", `topic doors.v1: payload.encoding is json_string, and was plain`},
+		{"an encoding comes", "event_type:", "payload: {encoding: json_string}\n    event_type:", `topic doors.v1: payload.encoding is now json_string; it was plain`},
 		{"the type is ignored", "type: closed/1", "type: shut/1", `"closed/1" is no longer the type`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -30,7 +30,7 @@ the producer would make it faster. It writes nothing. The default spec is idemge
 				return err
 			}
 			if len(specs) != 1 {
-				return fmt.Errorf("explain is for one spec, and %s has %d", args[0], len(specs))
+				return fmt.Errorf("explain takes one spec, but %s has %d", args[0], len(specs))
 			}
 			e := generator.Explain(specs[0])
 			out.Members["diagnostics"] = append([]generator.Diagnostic{}, e.Diagnostics...)

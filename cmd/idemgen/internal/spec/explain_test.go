@@ -43,5 +43,5 @@ func TestExplainForMachines(t *testing.T) {
 	if len(got.Topics) != 1 || got.Topics[0].Topic != "orders" || got.Topics[0].Events[0].Event != "Order" || got.Topics[0].Events[0].Identity == "" {
 		t.Errorf("got %+v", got)
 	}
-	refused(t, "explain is for one spec", "explain", golden+"/accepted/...")
+	refused(t, "explain takes one spec", "explain", golden+"/accepted/...")
 }

@@ -49,7 +49,7 @@ func TestCheckPrintsForOtherTools(t *testing.T) {
 	if out := github(trouble); !strings.HasPrefix(out, "::error file=idemgen.yaml,line=") || !strings.Contains(out, "100%25") {
 		t.Error(out)
 	}
-	refused(t, "--format html: it is text, json, github or sarif", "check", "--format", "html")
+	refused(t, "--format html: want text, json, github or sarif", "check", "--format", "html")
 	if _, out, _ := run(t, "check", "--format", "json"); !strings.Contains(out, `"diagnostics": [`) {
 		t.Error(out)
 	}

@@ -27,7 +27,7 @@ func specAt(ctx context.Context, commit, spec string) (*generator.Before, error)
 		return nil, fmt.Errorf("%s is not in a git repository, so there is no earlier version; name two specs: idemgen plan old.yaml new.yaml", spec)
 	}
 	if _, err := at.git("rev-parse", "--verify", "--quiet", "--end-of-options", commit+"^{commit}"); err != nil {
-		return nil, fmt.Errorf("git knows no commit %q; name one with --base, or two specs: idemgen plan old.yaml new.yaml", commit)
+		return nil, fmt.Errorf("git has no commit %q; name one with --base, or two specs: idemgen plan old.yaml new.yaml", commit)
 	}
 	content, err := at.Read(path.Base(spec))
 	if errors.Is(err, fs.ErrNotExist) {

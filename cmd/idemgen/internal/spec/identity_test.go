@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	again  = "a copy of an event that was applied before will be applied again"
+	again  = "a duplicate of an event that was applied before will be applied again"
 	oneWay = "idemgen.yaml: the identity of events has changed (see idemgen plan), so do not roll back after the rollout: an older version of the service halts on partitions that this one has written\n"
 )
 
@@ -47,7 +47,7 @@ func TestShorterWindow(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	edit(t, "idemgen.yaml", "window: 8d", "window: 36h")
-	breaks(t, spec, `copies between the new and the old window are new events`, `is shorter: it was 8d and is 36h`)
+	breaks(t, spec, `duplicates older than the new window count as new events`, `is shorter: it was 8d and is 36h`)
 }
 
 // Another source does not hide what else of the key has changed.

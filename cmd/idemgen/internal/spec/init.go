@@ -41,7 +41,7 @@ row. For SASL, set the name and the password in $KAFKA_USERNAME and $KAFKA_PASSW
 				start.Dir = folder[0]
 			}
 			if from.given && topic.name != "" {
-				return errors.New("--from-db and --from-topic: a first spec describes one of them")
+				return errors.New("--from-db and --from-topic exclude each other: a first spec describes one of them")
 			}
 			if from.given {
 				var err error

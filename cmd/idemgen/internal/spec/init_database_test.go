@@ -45,12 +45,12 @@ func TestInitDescribesADatabase(t *testing.T) {
 	}
 	spec := read(t, "idemgen.yaml")
 	for _, want := range []string{
-		"# public.log: left out. It has no unique key", "# place: left out. The language has no word for tsvector", "# not said here: CREATE UNIQUE INDEX",
+		"# public.log: left out. It has no unique key", "# place: left out. The spec language has no type for tsvector", "# left out: CREATE UNIQUE INDEX",
 		"mail: text # domain email", "handle: text", "at: {type: \"timestamptz\", filled_by: database} # default now()",
 		"doubled: {type: \"nullable numeric\", filled_by: database} # generated", "- {columns: [parent], references: weird_table, on_delete: cascade}",
-		"    # trigger touch runs before each new row. Where it fills a column, write filled_by: database",
-		`# state: left out. Its type is "core \"x\""."state", and named(schema.type) takes small letters`,
-		"# area: left out. The language has no word for xml\n      # No row can be without it, so no step can make rows here",
+		"    # trigger touch runs before each new row. If it fills a column, write filled_by: database",
+		`# state: left out. Its type is "core \"x\""."state", but named(schema.type) only accepts lowercase letters`,
+		"# area: left out. The spec language has no type for xml\n      # Each row needs it, so no step can insert rows here",
 		"name: \"weird \\\"\\\"table\"", "kind: {type: \"named(public.kind)\", filled_by: database}",
 	} {
 		if !strings.Contains(spec, want) {
@@ -124,7 +124,7 @@ func TestInitNamesWhatItLeavesOut(t *testing.T) {
 		CREATE TABLE idem_other (id int PRIMARY KEY); CREATE TABLE orders (id int PRIMARY KEY); CREATE VIEW shown AS SELECT id FROM orders`)
 	module(t, nil)
 	must(t, "init", "--from-db", url)
-	const reserved = ": left out. Its name is reserved: idem_ is of idemgen's runtime, pg_ of Postgres,\n  # so no step"
+	const reserved = ": left out. Its name is reserved: idem_ belongs to idemgen's runtime, pg_ to Postgres,\n  # so no step"
 	for _, name := range []string{"sales.idem_thing", "sales.pg_thing", "public.idem_other"} {
 		if !strings.Contains(read(t, "idemgen.yaml"), "  # "+name+reserved) {
 			t.Errorf("nothing is said of %s:\n%s", name, read(t, "idemgen.yaml"))
@@ -151,5 +151,5 @@ func TestInitNamesWhatItLeavesOut(t *testing.T) {
 		t.Errorf("tables of the runtime are told:\n%s", stdout)
 	}
 	module(t, nil)
-	refused(t, "a spec can say nothing of these tables:\n  # public.shown: left out. It is a view, of which the database knows no key,\n", "init", "--from-db", url, "--table", "shown")
+	refused(t, "a spec cannot describe these tables:\n  # public.shown: left out. It is a view, for which the database knows no key,\n", "init", "--from-db", url, "--table", "shown")
 }

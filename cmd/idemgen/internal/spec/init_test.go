@@ -35,7 +35,7 @@ func TestInit(t *testing.T) {
 
 func TestInitElsewhere(t *testing.T) {
 	module(t, map[string]string{".gitattributes": "* text\n", "main.go": "package main\n"})
-	refused(t, "main.go is of package main, ", "init")
+	refused(t, "main.go is in package main, ", "init")
 	must(t, "init", "--consumer", "order-projector", "--package", "orders", "./internal/order-events")
 	read(t, "internal/order-events/cmd/order-projector/main.go")
 	if text := read(t, "internal/order-events/idemgen.yaml"); !strings.Contains(text, "\nconsumer: order-projector ") {

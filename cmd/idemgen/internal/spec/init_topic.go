@@ -34,7 +34,7 @@ func (f *fromTopic) define(cmd *cobra.Command) {
 // read reads a sample of the topic.
 func (f *fromTopic) read(ctx context.Context) (*survey.Report, error) {
 	if f.most < 1 || f.most > mostSampled {
-		return nil, fmt.Errorf("--sample %d: it is 1 to %d", f.most, mostSampled)
+		return nil, fmt.Errorf("--sample %d: want 1 to %d", f.most, mostSampled)
 	}
 	opts, err := f.Options()
 	if err != nil {

@@ -113,7 +113,7 @@ func TestInitFromATopicAsJSON(t *testing.T) {
 	if code != trouble || !strings.HasPrefix(stdout, "topic payments.v1: 62 records") || !strings.Contains(stderr, "idemgen.yaml exists, and is not changed") {
 		t.Errorf("beside a spec: exit code %d\n%s%s", code, stdout, stderr)
 	}
-	refused(t, "--sample 0: it is 1 to 20000", "init", "--from-topic", "x", "--sample", "0")
+	refused(t, "--sample 0: want 1 to 20000", "init", "--from-topic", "x", "--sample", "0")
 	refused(t, "a first spec describes one of them", "init", "--from-topic", "x", "--from-db=postgres://127.0.0.1:1/x")
 }
 

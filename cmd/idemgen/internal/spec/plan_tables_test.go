@@ -18,29 +18,29 @@ func planOf(t *testing.T, old, new string) string {
 	return lines + stderr
 }
 
-// A table of others that the spec no longer has, or has less of, stays until the version before
+// A table of others that the spec no longer has, or has less of, stays until the previous version
 // has ended, which needs it. What the spec has more of is there before this version starts.
 func TestPlanOfTablesOfOthers(t *testing.T) {
 	const (
 		others = "  others: {external: true, primary_key: [id], columns: {id: text, t: nullable varchar(20)}}\n"
-		later  = "To do: drop it, if nothing else needs it, when the last process of the version before has ended.\n"
-		first  = "Idemgen does not make this table: the database has to be so before this version starts, and it looks at its start.\n"
+		later  = "To do: drop it, if nothing else needs it, once the last process of the previous version has ended.\n"
+		first  = "Idemgen does not create this table: change the database before this version starts, because it checks the table at startup.\n"
 	)
 	const alone = "version: 1\nconsumer: c\npackage: p\n" + "tables:\n" + others +
 		"topics:\n  a.v1: {idempotency_key: {source: {header: k}, window: 1d}, events: {Seen: {handle: true}}}\n"
 	for name, tc := range map[string]struct{ spec, old, new, want string }{
-		"gone":          {planned, others, "", "- **compatible**: tables.others is gone. This version starts with it or without it; the version before does not start without it. " + later},
-		"the last one":  {alone, "tables:\n" + others, "", "- **compatible**: tables.others is gone. This version starts with it or without it; the version before does not start without it. " + later},
+		"gone":          {planned, others, "", "- **compatible**: tables.others is gone. This version starts with or without it; the previous version does not start without it. " + later},
+		"the last one":  {alone, "tables:\n" + others, "", "- **compatible**: tables.others is gone. This version starts with or without it; the previous version does not start without it. " + later},
 		"new":           {planned, others, others + strings.Replace(others, "others", "more", 1), "- **migration by hand**: tables.more is new. " + first},
 		"the first one": {strings.Replace(alone, "tables:\n"+others, "", 1), "topics:", "tables:\n" + others + "topics:", "- **migration by hand**: tables.others is new. " + first},
 		"a column":      {planned, "t: nullable varchar(20)", "t: nullable varchar(20), u: nullable text", "- **migration by hand**: tables.others.columns.u is new. " + first},
-		"a column is gone": {planned, ", t: nullable varchar(20)", "", "- **migration by hand**: tables.others.columns.t is gone. Rows of this version do not name the column; " +
-			"the version before does not start without it. To do: if it is NOT NULL without a default, give it one before this version starts; " + strings.TrimPrefix(later, "To do: ")},
+		"a column is gone": {planned, ", t: nullable varchar(20)", "", "- **migration by hand**: tables.others.columns.t is gone. This version does not write the column; " +
+			"the previous version does not start without it. To do: if it is NOT NULL without a default, give it one before this version starts; " + strings.TrimPrefix(later, "To do: ")},
 		"a unique key is gone": {strings.Replace(planned, "[id], columns: {id: text, t: null", "[id], unique: [[t]], columns: {id: text, t: null", 1), ", unique: [[t]]", "",
-			"- **compatible**: tables.others.unique is gone. This version does not look for it; the version before does. " + later},
+			"- **compatible**: tables.others.unique is gone. This version does not check for it; the previous version does. " + later},
 		"a description":    {planned, "external: true", "external: true, description: Theirs.", "- **compatible**: tables.others.description is new. Comments only; no migration is written for them.\n"},
-		"others make it":   {planned, "made: {", "made: {external: true, ", "- **compatible**: tables.made.external is new. No migration changes the table from now on; what earlier ones made stays.\n"},
-		"we make it":       {planned, "external: true, ", "", "- **migration appended**: table \"others\" is new. The version before did not make it. To do: if the database has the table, write a migration of your own in its place that has the line \"-- idemgen:by-hand others\".\n- **compatible**: tables.others.external is gone. Migrations make the table and its changes from now on.\n"},
+		"others make it":   {planned, "made: {", "made: {external: true, ", "- **compatible**: tables.made.external is new. No migration changes the table from now on; earlier changes stay.\n"},
+		"we make it":       {planned, "external: true, ", "", "- **migration appended**: table \"others\" is new. The previous version did not create it. To do: if the database has the table, write a migration of your own in its place that has the line \"-- idemgen:by-hand others\".\n- **compatible**: tables.others.external is gone. Migrations create and change the table from now on.\n"},
 		"an awkward name":  {planned, "n: integer}", "n: integer, description: nullable text}", "- **migration appended**: column \"description\" of \"doors\" is new. Older versions continue beside it.\n"},
 		"an awkward field": {planned, "at: timestamp}", "at: timestamp, description: optional string}", "- **compatible**: topics.doors.v1.events.Moved.fields.description is new. Records without it can still be read" + recompared},
 	} {
@@ -54,7 +54,7 @@ func TestPlanOfTablesOfOthers(t *testing.T) {
 }
 
 // recompared is what plan adds about content.
-const recompared = ". The content of event \"Moved\" of doors.v1 has another definition: duplicates of events that were applied before are recognized, but their content is not compared.\n"
+const recompared = ". The content of event \"Moved\" of doors.v1 is defined differently: duplicates of events that were applied before are recognized, but their content is not compared.\n"
 
 // plan says one thing of a field, also of one whose type has another name, in which not all texts
 // or members of before are, and of one that is read where another one was.
@@ -62,8 +62,8 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 	const dead = "- **records still in the topic become dead letters**: event \"Moved\" of doors.v1: "
 	bells := strings.NewReplacer("  Ring: {", "  Bell: {fields: {id: string, note: optional string}}\n  Ring: {", "ring: optional Ring", "ring: optional Bell").Replace(planned)
 	const (
-		another = "- **compatible**: types.%[2]s is new. What events read of it was compared.\n- **compatible**: types.%[1]s is gone. What events read of it was compared.\n"
-		keep    = "Records from before this change become dead letters. To do: keep the text until the records that hold it are read.\n"
+		another = "- **compatible**: types.%[2]s is new. The parts that events read were compared.\n- **compatible**: types.%[1]s is gone. The parts that events read were compared.\n"
+		keep    = "Records from before this change become dead letters. To do: keep the text until the records that contain it have been read.\n"
 	)
 	for name, tc := range map[string]struct {
 		spec     string
@@ -73,20 +73,20 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 		"another enum": {planned, []string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},
 			dead + "\"shut\" is no longer a text of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
 		"another type": {bells, []string{"ring: optional Bell", "ring: optional Gong", "Bell: {fields: {id: string, note: optional string}}", "Gong: {fields: {id: string, note: string}}"},
-			dead + "field \"note\" is required, and was not. Records from before this change become dead letters. " +
-				"To do: declare it optional or with a default until the older records are read, or deploy this when they are.\n" + fmt.Sprintf(another, "Bell", "Gong")},
+			dead + "field \"note\" is now required; it was not before. Records from before this change become dead letters. " +
+				"To do: declare it optional or with a default until the older records have been read, or deploy this once they have.\n" + fmt.Sprintf(another, "Bell", "Gong")},
 		"perhaps renamed": {planned, []string{"hand: optional string", "arm: optional string"},
-			"- **records still in the topic lose values**: event \"Moved\" of doors.v1: field \"arm\" is new, and \"hand\" of the same type is gone: if that is the same field, it has another name. " +
+			"- **records still in the topic lose values**: event \"Moved\" of doors.v1: field \"arm\" is new, and \"hand\" of the same type is gone: if it is the same field, it was renamed. " +
 				"Records from before this change are read without a value that they have, or with another one, and nothing reports it. " +
-				"To do: keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records are read, or deploy this when they are.\n"},
+				"To do: keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have.\n"},
 		"perhaps renamed, and required": {planned, []string{"at: timestamp}", "when: timestamp}", "at: at}", "at: when}"},
 			dead + "field \"when\" is new and required, and \"at\" of the same type is gone. Records from before this change become dead letters. " +
-				"To do: if it is the same field under another name, keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records are read, or deploy this when they are; if it is another field, declare it optional or with a default until then.\n" +
-				"- **compatible**: topics.doors.v1.events.Moved.write changed. It holds for events from now on; rows that are there stay as they are. The version before applies events by its own steps, beside this one or after a rollback" + recompared},
+				"To do: if it is the same field under another name, keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have; if it is another field, declare it optional or with a default until then.\n" +
+				"- **compatible**: topics.doors.v1.events.Moved.write changed. It applies to events from now on; existing rows stay as they are. The previous version applies events by its own steps, beside this one or after a rollback" + recompared},
 		"the same place": {planned, []string{"hand: optional string", "arm: {type: optional string, path: hand}"},
-			"- **Go callers change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct has another member" + recompared},
+			"- **Go callers change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct's field has another name" + recompared},
 		"the same place in a type": {bells, []string{"Bell: {fields: {id: string, note: optional string}}", "Bell: {fields: {id: string, word: {type: optional string, path: note}}}"},
-			"- **Go callers change**: type \"Bell\": field \"word\" was called \"note\". It is read at the same place; the struct has another member" + recompared},
+			"- **Go callers change**: type \"Bell\": field \"word\" was called \"note\". It is read at the same place; the struct's field has another name" + recompared},
 		// What is said of one event is not denied of the other, whose field has the same type.
 		"two events": {strings.Replace(planned, "opened, effect: {if_interrupted: retry}", "opened, fields: {state: State}, effect: {if_interrupted: retry}", 1),
 			[]string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},
@@ -123,8 +123,8 @@ func TestPlanOfChangesByHand(t *testing.T) {
 	plan("", `To do: drop or rename it in a migration of your own that has the line "-- idemgen:by-hand orders.note"; stop all processes before you apply it.`)
 	write(t, "migrations/0004_rename.sql", "-- idemgen:by-hand orders.note\n-- idemgen:by-hand orders.remark\nALTER TABLE orders RENAME note TO remark;\n")
 	renamed := []string{
-		`- **migration by hand**: column "remark" of "orders" is new. 0004_rename.sql makes the change, after which a process of the version before halts. To do: stop all processes, apply it, then start this version.`,
-		`- **migration by hand**: column "note" was removed; idemgen does not drop data. 0004_rename.sql makes the change, after which a process of the version before halts. To do: stop all processes, apply it, then start this version.`,
+		`- **migration by hand**: column "remark" of "orders" is new. 0004_rename.sql makes the change, after which a process of the previous version halts. To do: stop all processes, apply it, then start this version.`,
+		`- **migration by hand**: column "note" was removed; idemgen does not drop data. 0004_rename.sql makes the change, after which a process of the previous version halts. To do: stop all processes, apply it, then start this version.`,
 	}
 	plan("appended", renamed...)
 	must(t, "generate")
@@ -138,7 +138,7 @@ func TestPlanOfChangesByHand(t *testing.T) {
 	edit(t, "idemgen.yaml", "total: numeric(12,2)", "total: numeric(10,2)")
 	write(t, "migrations/0005_made.sql", "-- idemgen:by-hand orders.made\n-- idemgen:by-hand orders.total\n")
 	plan("appended", `column "made" of "orders" is new. 0005_made.sql makes the change. To do: apply it before this version starts.`,
-		`changed from numeric(12,2) to numeric(10,2). 0005_made.sql makes the change. To do: apply it before this version starts; what the version before writes must fit it, or end that version first.`)
+		`changed from numeric(12,2) to numeric(10,2). 0005_made.sql makes the change. To do: apply it before this version starts; what the previous version writes must fit it, or stop that version first.`)
 	must(t, "generate")
 	mustGit(t, "add", "-A")
 	mustGit(t, "commit", "-q", "-m", "third")

@@ -84,7 +84,7 @@ func TestPlan(t *testing.T) {
 	)
 	for _, tc := range []struct{ name, old, new, verdict, text string }{
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
-		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read. The content of event \"Moved\" of doors.v1 has another definition: duplicates of events that were applied before are recognized, but their content is not compared.\n"},
+		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read. The content of event \"Moved\" of doors.v1 is defined differently: duplicates of events that were applied before are recognized, but their content is not compared.\n"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},
 		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a text of "State"`},
 		{"a new event", "  keys:", "      Lost: {type: lost, fields: {n: int32}, handle: true}\n  keys:", compatible, "topics.doors.v1.events.Lost is new"},
@@ -92,60 +92,60 @@ func TestPlan(t *testing.T) {
 		{"an ignored type", "    event_type:", "    ignore: [old]\n    event_type:", compatible, "topics.doors.v1.ignore is new"},
 		{"a new type text", "type: counted", "type: [counted, tallied]", compatible, "topics.doors.v1.events.Counted.type changed"},
 		{"a longer window", "window: 8d", "window: 9d", compatible, "window was `8d` and is `9d`. Keys are known for longer"},
-		{"a shorter window", "window: 8d", "window: 7d", dedup, "- **breaks dedup**: the window of events \"Moved\", \"Counted\", \"Rung\", \"Opened\" is shorter: it was 8d and is 7d. Copies between the new and the old window are new events"},
+		{"a shorter window", "window: 8d", "window: 7d", dedup, "- **breaks dedup**: the window of events \"Moved\", \"Counted\", \"Rung\", \"Opened\" is shorter: it was 8d and is 7d. Duplicates older than the new window count as new events"},
 		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
-		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
+		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is now 2048; it was 1048576"},
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
-		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", uncalled, "Counted.effect is new. The version before applies events without the call, beside this one or after a rollback"},
+		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", uncalled, "Counted.effect is new. The previous version applies events without the call, beside this one or after a rollback"},
 		{"an effect goes", ", effect: {if_interrupted: retry}}", ", handle: true}", callers, "Events that this version applies have no call, even after a rollback"},
 		{"an effect in place of a handler", "if_newer: at}]\n        handle: true\n      Counted", "if_newer: at}]\n        effect: {if_interrupted: retry}\n      Counted", uncalled, "Moved.effect is new"},
-		{"another answer to a cut call", "{if_interrupted: retry, timeout", "{if_interrupted: dead_letter, timeout", compatible, "Versions side by side follow their own"},
+		{"another answer to a cut call", "{if_interrupted: retry, timeout", "{if_interrupted: dead_letter, timeout", compatible, "Versions that run side by side each follow their own"},
 		{"a handler in place of steps", "write: [{update: doors, set: {n: n}}]", "handle: true", callers, "handle is new"},
-		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it holds for calls from now on"},
-		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: it is none, and "Ring" is read. A recorded result whose event is not yet in the ledger cannot be read`},
-		{"a result, and what the method returns", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, "deploy this when no event waits for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
-		{"no result any more", ", result: Ring", "", results, `for the version before, the result of event "Rung" of doors.v1: it is none, and "Ring" is read. It cannot read what a call of this version returned`},
-		{"no result any more, and what the method returns", ", result: Ring", "", results, "Those that were recorded are not read, and the rows of their events are written.\n"},
+		{"a shorter call", "timeout: 5s", "timeout: 4s", compatible, "it applies to calls from now on"},
+		{"a result", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, `the result of event "Opened" of doors.v1: there was none, and "Ring" is now read. A recorded result whose event is not yet in the ledger cannot be read`},
+		{"a result, and what the method returns", "opened, effect: {if_interrupted: retry}", "opened, effect: {if_interrupted: retry, result: Ring}", results, "deploy this when no event is waiting for its rows.\n- **" + callers + "**: topics.doors.v1.events.Opened.effect.result is new. The method returns a result.\n"},
+		{"no result any more", ", result: Ring", "", results, `for the previous version, the result of event "Rung" of doors.v1: there was none, and "Ring" is now read. It cannot read what a call of this version returned`},
+		{"no result any more, and what the method returns", ", result: Ring", "", results, "Recorded results are not read, and the rows of their events are written.\n"},
 		{"a member of a result", "id: string, note", "id: string, at: timestamp, note", results, `the result of event "Rung" of doors.v1: field "at" is new and required. A recorded result whose event is not yet in the ledger cannot be read`},
-		{"a member of a result is gone", "id: string, note", "note", results, `for the version before, the result of event "Rung" of doors.v1: field "id" is new and required. It cannot read what a call of this version returned`},
+		{"a member of a result is gone", "id: string, note", "note", results, `for the previous version, the result of event "Rung" of doors.v1: field "id" is new and required. It cannot read what a call of this version returned`},
 		{"an optional member of a result", "id: string, note", "id: string, at: optional timestamp, note", compatible, "types.Ring"},
-		{"a member of a result renamed", "note: optional string", "remark: optional string", results, `"note" of the same type is gone: if that is the same field, it has another name. A result that was recorded`},
+		{"a member of a result renamed", "note: optional string", "remark: optional string", results, `"note" of the same type is gone: if it is the same field, it was renamed. A recorded result`},
 		{"an optional field renamed", "hand: optional string", "arm: optional string", loses, `event "Moved" of doors.v1: field "arm" is new, and "hand" of the same type is gone`},
 		{"a member of a result renamed, of another type", "note: optional string", "seen: optional int32", results, `field "seen" is new, and "note" of another type is gone`},
-		{"an optional field renamed, of another type", "hand: optional string", "arm: optional int32", loses, `field "arm" is new, and "hand" of another type is gone: what records have of that is ignored`},
+		{"an optional field renamed, of another type", "hand: optional string", "arm: optional int32", loses, `field "arm" is new, and "hand" of another type is gone: its values in records are ignored`},
 		{"an optional field renamed beside another new one", "hand: optional string", "arm: optional string, n: optional int32", loses, "fields.n is new. Records without it can still be read"},
 		{"a record's own value goes, and an optional field comes", "blob: {type: bytes, record: key}", "mark: {type: optional string, header: mark}", compatible, "fields.mark is new. Records without it can still be read"},
 		{"an optional field is gone", "hand: optional string, ", "", compatible, "fields.hand is gone"},
-		{"a handler", "set: {n: n}}]", "set: {n: n}}]\n        handle: true", uncalled, "Counted.handle is new. The version before applies events without the call, beside this one or after a rollback"},
-		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed. It holds for events from now on; rows that are there stay as they are. The version before applies events by its own steps"},
+		{"a handler", "set: {n: n}}]", "set: {n: n}}]\n        handle: true", uncalled, "Counted.handle is new. The previous version applies events without the call, beside this one or after a rollback"},
+		{"steps", "set: {n: n}}]", "set: {n: n}}, {update: doors, set: {n: n}}]", compatible, "Counted.write changed. It applies to events from now on; existing rows stay as they are. The previous version applies events by its own steps"},
 		{"a new column", "n: integer}", "n: integer, m: nullable integer}", migration, `column "m" of "doors" is new`},
 		{"a wider column", "varchar(10)", "text", byHand, "changed from varchar(10) to text"},
 		{"a new unique key", "    primary_key: [door]\n", "    primary_key: [door]\n    unique: [[n]]\n", byHand, `unique key [n] of "doors" is new`},
 		{"a new table", "  doors:\n    primary", "  rooms: {primary_key: [room], columns: {room: text}}\n  doors:\n    primary", migration, `table "rooms" is new`},
 		{"a new required field", "at: timestamp}", "at: timestamp, by: string}", letters, `field "by" is new and required`},
 		{"a field that may be absent now", "at: timestamp}", "at: timestamp, n: {type: int32, default: 1}}", compatible, "fields.n is new"},
-		{"another path of a field", "fields: {n: int32}", "fields: {n: {type: int32, path: count}}", letters, `field "n" is read at $.count, and was at $.n`},
-		{"another type of a field", "fields: {n: int32}", "fields: {n: {type: int32, header: n}}", letters, `field "n" is read at header n`},
+		{"another path of a field", "fields: {n: int32}", "fields: {n: {type: int32, path: count}}", letters, `field "n" is now read at $.count; it was at $.n`},
+		{"another type of a field", "fields: {n: int32}", "fields: {n: {type: int32, header: n}}", letters, `field "n" is now read at header n`},
 		{"another source", "source: {header: request}", "source: {header: id}", dedup, `its source was [header "request"] and is [header "id"]`},
 		{"an event renamed", "      Counted:", "      Tallied:", dedup, `the identity of event "Tallied" changed: its name was "Counted"`},
 		{"an event renamed, with another field", "      Counted:\n        type: counted\n        fields: {n: int32}", "      Tallied:\n        type: counted\n        fields: {n: {type: int32, default: 1}}", dedup, `event "Tallied" changed: its name was "Counted"`},
 		{"a type goes to another event", "      Counted:\n        type: counted", "      Tallied: {type: counted, fields: {n: int32}, handle: true}\n      Counted:\n        type: tallied", dedup, `event "Tallied" changed: records of its types were those of event "Counted", whose keys are other ones`},
 		{"a topic renamed", "  doors.v1:", "  doors.v2:", dedup, `its topic was "doors.v1"`},
 		{"the consumer renamed", "consumer: door-keeper", "consumer: doors", again, `the consumer was "door-keeper" and is "doors"`},
-		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record on"},
+		{"an offset becomes a stored key", "source: {record: offset}", "source: key, window: 8d", compatible, "keys are stored from the first record that"},
 		{"a stored key becomes an offset", "[ordered]\n    event_type: {header: type}\n    idempotency_key: {source: {header: request}, window: 8d}",
 			"[ordered, unique]\n    event_type: {header: type}\n    idempotency_key: {source: {record: offset}}", dedup, "is {record: offset}"},
-		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only with that of keys stored under the new definition"},
-		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys reads `keys.north.v1, keys.east.v1, keys.south.v1`, and read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and the others continue"},
-		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are not among them any more are not read; their ledgers, keys and rows stay. To do: deploy this when they are read to their ends"},
-		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is json_string, and was plain"},
+		{"what is compared", "window: 8d}", "window: 8d, compare: nothing}", compatible, "content is compared only for keys stored under the new definition"},
+		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys now reads `keys.north.v1, keys.east.v1, keys.south.v1`; it read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and the others continue"},
+		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are no longer among them are not read; their ledgers, keys and rows stay. To do: deploy this once they have been read to their ends"},
+		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is now json_string; it was plain"},
 		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload is new"},
-		{"the encoding of record keys", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}\n    record_key_format: {encoding: confluent_json}", letters, "record_key_format.encoding is confluent_json, and was plain"},
-		{"record keys in JSON", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}", letters, "record_key is read as JSON, and was read as text"},
-		{"another path of a patch", "path: Title", "path: Heading", loses, `field "title" is read at $.Heading, and was at $.Title`},
-		{"another path of an optional field", "path: Lang", "path: Language", loses, `field "lang" is read at $.Language, and was at $.Lang`},
-		{"another marker", "absent_marker: gone", "absent_marker: none", loses, `payload.absent_marker is "none", and was "gone"`},
-		{"a raw record key as text", "blob: {type: bytes, ", "blob: {type: string, ", letters, `field "blob" is string, and was bytes`},
+		{"the encoding of record keys", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}\n    record_key_format: {encoding: confluent_json}", letters, "record_key_format.encoding is now confluent_json; it was plain"},
+		{"record keys in JSON", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}", letters, "record_key is now read as JSON; it was read as text"},
+		{"another path of a patch", "path: Title", "path: Heading", loses, `field "title" is now read at $.Heading; it was at $.Title`},
+		{"another path of an optional field", "path: Lang", "path: Language", loses, `field "lang" is now read at $.Language; it was at $.Lang`},
+		{"another marker", "absent_marker: gone", "absent_marker: none", loses, `payload.absent_marker is now "none"; it was "gone"`},
+		{"a raw record key as text", "blob: {type: bytes, ", "blob: {type: string, ", letters, `field "blob" is now string; it was bytes`},
 		{"another topic with offset keys", "keys.east.v1]", "keys.west.v1]", dedup, "another topic has other offsets"},
 		{"a narrower column of a table of others", "varchar(20)", "varchar(10)", byHand, "tables.others.columns.t was"},
 		{"a guard goes", ", if_newer: at}", "}", compatible, "Moved.write changed"},
@@ -196,7 +196,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 	if code, out, stderr := run(t, "plan", "--base", "HEAD~1", "--json"); code != different || !strings.Contains(out, `"verdict": "records still in the topic become dead letters"`) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
-	refused(t, `git knows no commit "nowhere"`, "plan", "--base", "nowhere")
+	refused(t, `git has no commit "nowhere"`, "plan", "--base", "nowhere")
 	refused(t, "--base selects a version in git", "plan", "--base", "HEAD", "idemgen.yaml", "idemgen.yaml")
 	write(t, "idemgen.yaml", strings.Replace(read(t, "idemgen.yaml"), "window: 8d", "window: 8", 1))
 	refused(t, "E108", "plan")
@@ -232,8 +232,8 @@ topics:
 `
 	module(t, map[string]string{"a.proto": proto, "old.yaml": was, "two.yaml": strings.ReplaceAll(was, "a.One", "a.Two"), "framed.yaml": strings.ReplaceAll(was, "protobuf,", "confluent_protobuf,")})
 	for file, want := range map[string]string{
-		"two.yaml":    "payload.schema names message a.Two, and named a.One",
-		"framed.yaml": "payload.encoding is confluent_protobuf, and was protobuf",
+		"two.yaml":    "payload.schema now names message a.Two; it named a.One",
+		"framed.yaml": "payload.encoding is now confluent_protobuf; it was protobuf",
 	} {
 		if code, out, stderr := run(t, "plan", "old.yaml", file); code != different || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d, %s%s", file, code, out, stderr)
@@ -247,7 +247,7 @@ topics:
 		t.Errorf("exit code %d, %s%s", code, out, stderr)
 	}
 	edit(t, "a.proto", "One { string id = 1;", "One { string id = 3;")
-	if code, out, stderr := run(t, "plan"); code != different || !strings.Contains(out, "field a.One.id is string = 3, and was string = 1: what was written before is read as something else, or not at all") {
+	if code, out, stderr := run(t, "plan"); code != different || !strings.Contains(out, "field a.One.id is now string = 3; it was string = 1: older records are read as something else, or not at all") {
 		t.Errorf("exit code %d, %s%s", code, out, stderr)
 	}
 	edit(t, "a.proto", "One { string id = 3;", "One { string id = 1;")
@@ -284,11 +284,11 @@ topics:
 		old, new, want string
 		code           int
 	}{
-		{"old", "layout", "the schema in layout.avsc is another one, with which records that were written before cannot be read", different},
-		{"two", "scale", "the schema in scale.avsc is another one", different},
+		{"old", "layout", "the schema in layout.avsc has changed, and older records cannot be read with it", different},
+		{"two", "scale", "the schema in scale.avsc has changed", different},
 		{"old", "comment", "", done},
 		{"framed", "framed_layout", "", done},
-		{"old", "framed", "payload.encoding is confluent_avro, and was avro", different},
+		{"old", "framed", "payload.encoding is now confluent_avro; it was avro", different},
 	} {
 		if code, out, stderr := run(t, "plan", tc.old+".yaml", tc.new+".yaml"); code != tc.code || !strings.Contains(out, tc.want) {
 			t.Errorf("%s to %s: exit code %d, %s%s", tc.old, tc.new, code, out, stderr)

@@ -27,22 +27,22 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 	base = strings.Replace(base, "set: {status: {value: placed}}", "set: {status: {value: placed}}\n        handle: true", 1)
 	base = strings.Replace(base, "tables:\n", "types:\n  Channel: {enum: [web, shop]}\n  Line: {fields: {sku: string, pieces: optional int32}}\ntables:\n", 1)
 	for _, c := range []struct{ old, new, told, hint string }{
-		{"note: optional string", "note: string", `field "note" is required, and was not`, "until the older records are read"},
-		{"note: optional string", "note: {type: string, default: none}", `field "note" may not be null any more`, "keep it optional"},
+		{"note: optional string", "note: string", `field "note" is now required; it was not before`, "until the older records have been read"},
+		{"note: optional string", "note: {type: string, default: none}", `field "note" may no longer be null`, "keep it optional"},
 		{"note: optional string", "note: optional string, weight: int32", `field "weight" is new and required`, "optional or with a default"},
 		{"note: optional string", "note: optional string, weight: {type: int32, default: 1}", "", ""},
 		{"note: optional string", "note: optional string, at: {type: timestamp, record: timestamp}", "", ""},
 		{"note: optional string, ", "", "", ""},
-		{"path: deep.n", "path: deep.count", `field "n" is read at $.deep.count, and was at $.deep.n`, "declare the new place as a field of its own beside this one"},
+		{"path: deep.n", "path: deep.count", `field "n" is now read at $.deep.count; it was at $.deep.n`, "declare the new place as a field of its own beside this one"},
 		{"n: {type: int32, path: deep.n}", "count: {type: int32, path: deep.n}", "", ""},
 		{"n: {type: int32, path: deep.n}", "n: {type: int64, path: deep.n}", "", ""},
-		{"n: {type: int32, path: deep.n}", "n: {type: uuid, path: deep.n}", `field "n" is uuid, and was int32`, "json"},
-		{"header: tenant", "header: Tenant", `field "tenant" is read at header Tenant, and was at header tenant`, "both optional"},
+		{"n: {type: int32, path: deep.n}", "n: {type: uuid, path: deep.n}", `field "n" is now uuid; it was int32`, "json"},
+		{"header: tenant", "header: Tenant", `field "tenant" is now read at header Tenant; it was at header tenant`, "both optional"},
 		{"[web, shop]", "[web]", `"shop" is no longer a text of "Channel"`, "keep the text"},
 		{"[web, shop]", "[web, shop, phone]", "", ""},
 		{"channel: Channel", "channel: string", "", ""},
-		{"pieces: optional int32", "pieces: int32", `field "pieces" is required, and was not`, "optional"},
-		{"sku: string", "sku: {type: string, path: article}", `field "sku" is read at $.article, and was at $.sku`, "declare the new place as a field of its own beside this one"},
+		{"pieces: optional int32", "pieces: int32", `field "pieces" is now required; it was not before`, "optional"},
+		{"sku: string", "sku: {type: string, path: article}", `field "sku" is now read at $.article; it was at $.sku`, "declare the new place as a field of its own beside this one"},
 		{"lines: list(Line)", "lines: json", "", ""},
 	} {
 		module(t, map[string]string{"idemgen.yaml": base})
@@ -83,7 +83,7 @@ topics:
 	out, _ := unreadable(t, old)
 	for _, want := range []string{
 		`the identity of event "Read" changed`, "its copies was anywhere and is same_partition",
-		`event "Read" of readings.v1: part "site" of the record key is read, and was not`,
+		`event "Read" of readings.v1: part "site" of the record key is now read; it was not before`,
 		"make sure that the older records have that record key",
 	} {
 		if !strings.Contains(strings.ToLower(out), strings.ToLower(want)) {

@@ -3,13 +3,13 @@
 -- anywhere), schema version 1.
 -- Apply it in one transaction: psql -1, or a tool that begins one for each file.
 -- One set serves every consumer of a database. Applying this file again changes nothing,
--- also when two services apply it at the same moment.
+-- even if two services apply it at the same moment.
 
 SET LOCAL client_encoding = 'UTF8';
 
 SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen schema', 0));
 
--- What another role made under one of these names would be taken for what this file makes: it is refused.
+-- An object of another role with one of these names would be mistaken for one of this file: it is refused.
 DO $$
 DECLARE
     home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) pg_catalog.current_schema());
@@ -36,31 +36,31 @@ BEGIN
     END IF;
 END $$;
 
--- Generations of remembered idempotency keys. Each consumer has exactly one
--- open, and no second one whatever happens.
+-- Generations of known idempotency keys. Each consumer has exactly one open generation, whatever
+-- happens.
 CREATE TABLE IF NOT EXISTS idem_key_gen (
-    gen int PRIMARY KEY, -- of its table, idem_keys_<gen>, which is used again when it is over
+    gen int PRIMARY KEY, -- number of its table, idem_keys_<gen>, which is reused when the generation is over
     consumer text COLLATE "C" NOT NULL,
-    token uuid NOT NULL, -- names this very generation in a claim
+    token uuid NOT NULL, -- identifies this generation in a claim
     keep interval NOT NULL,
     opened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     sealed_at timestamptz, -- NULL while open
-    seal uuid, -- names its content from then on
-    keys bigint -- of a sealed one, how many it has; NULL until they are counted
+    seal uuid, -- identifies its content from then on
+    keys bigint -- number of keys of a sealed generation; NULL until they are counted
 );
 CREATE UNIQUE INDEX IF NOT EXISTS idem_key_gen_open ON idem_key_gen (consumer) WHERE sealed_at IS NULL;
 
--- Remembered idempotency keys: one partition per generation, idem_keys_<gen>, made by
+-- Known idempotency keys: one partition per generation, idem_keys_<gen>, made by
 -- idem_keys_prepare with PRIMARY KEY (key), so that no key can be claimed twice.
 CREATE TABLE IF NOT EXISTS idem_keys (
     gen int NOT NULL,
     key uuid NOT NULL, -- hash of the idempotency key
     def int NOT NULL, -- definition of the content that the fingerprint covers: a hash
     fp int NOT NULL, -- fingerprint of the content: the same key with other content is a conflict
-    stream int NOT NULL, -- where the first copy stood
+    stream int NOT NULL, -- where the first copy was
     seq bigint NOT NULL
 ) PARTITION BY LIST (gen);
--- With logical replication, a deleted row says in which partition it was.
+-- With logical replication, a deleted row identifies the partition that it was in.
 DO $$
 BEGIN
     IF (SELECT relreplident FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) 'idem_keys'::regclass::oid) OPERATOR(pg_catalog.<>) 'f' THEN
@@ -68,15 +68,15 @@ BEGIN
     END IF;
 END $$;
 
--- What changes the tables of keys. These functions run with the rights of the role that
--- applies this file, which owns them and the tables, and needs CREATE on this schema for as
--- long as services run. A service's role needs no more than EXECUTE. Each takes its lock for
--- as long as the caller's lock_timeout says, and does all of its work in one transaction.
--- Functions and operators are named with pg_catalog: else somebody who may create objects in this
--- schema could have his own called with these rights.
+-- These functions change the tables of keys. They run with the rights of the role that applies this
+-- file, which owns them and the tables, and needs CREATE on this schema for as long as services run.
+-- A service's role only needs EXECUTE. Each function waits for its lock for at most the caller's
+-- lock_timeout, and does all of its work in one transaction. Functions and operators are qualified
+-- with pg_catalog: otherwise, anyone who may create objects in this schema could make these functions
+-- call theirs with these rights.
 
--- A table of keys that no generation has: one that is over, else a new one, with the next number
--- whose name is free. ATTACH takes no lock that claims or reads would wait for.
+-- Returns the number of a table of keys that no generation uses: an old one, or else a new one with
+-- the next number whose name is free. ATTACH takes no lock that claims or reads would wait for.
 CREATE OR REPLACE FUNCTION idem_keys_prepare() RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     keys oid := 'idem_keys'::regclass::oid;
@@ -117,7 +117,7 @@ BEGIN
     IF coalesce(whose, '') OPERATOR(pg_catalog.=) '' OR kept IS NULL OR kept OPERATOR(pg_catalog.<) interval '0' THEN
         RAISE 'idem_keys_open: a consumer and how long its keys are kept, got % and %', whose, kept USING ERRCODE = '22023';
     END IF;
-    number := idem_keys_prepare(); -- its lock: one of two callers finds that the other was first
+    number := idem_keys_prepare(); -- takes a lock, so the second of two callers sees what the first one did
     IF NOT EXISTS (SELECT FROM idem_key_gen WHERE consumer OPERATOR(pg_catalog.=) whose AND sealed_at IS NULL) THEN
         INSERT INTO idem_key_gen (gen, consumer, token, keep) VALUES (number, whose, pg_catalog.gen_random_uuid(), kept);
     END IF;
@@ -167,8 +167,8 @@ BEGIN
     END IF;
 END $$;
 
--- Forgets the keys of a generation that is over: its table is free for another one. Nobody
--- claims in it, so that this waits for those who read in it, and nothing else.
+-- Removes the keys of a generation that is over, and frees its table for another one. Nobody
+-- claims in that generation, so this only waits for its readers.
 CREATE OR REPLACE FUNCTION idem_keys_forget(whose text, number int) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$
 BEGIN
     IF NOT EXISTS (SELECT FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number AND consumer OPERATOR(pg_catalog.=) whose
@@ -184,7 +184,7 @@ BEGIN
     DELETE FROM idem_key_gen WHERE gen OPERATOR(pg_catalog.=) number;
 END $$;
 
--- Nobody may call them who was not granted it, and they see the tables of this schema only.
+-- Only roles with a grant may call these functions, which see only the tables of this schema.
 DO $$
 DECLARE
     f regprocedure;

@@ -1,4 +1,4 @@
--- What another role made under one of these names would be taken for what this file makes: it is refused.
+-- An object of another role with one of these names would be mistaken for one of this file: it is refused.
 DO $$
 DECLARE
     home oid := (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname OPERATOR(pg_catalog.=) pg_catalog.current_schema());
@@ -24,13 +24,13 @@ BEGIN
             ERRCODE = '42501', HINT = 'If that role applied the migrations of idemgen first, SET ROLE to it, or change the owner. Else drop it: no other role should have CREATE on this schema.';
     END IF;
 END $$;
--- Events that wait to be sent. Each further column of type text is a header of that name.
+-- Events that wait to be sent. Each additional column of type text is a header with that name.
 CREATE TABLE IF NOT EXISTS idem_outbox (
     -- Events of an aggregate are sent in this order.
     seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Copies of a record have the same id. It is the header id.
+    -- The header id: duplicates of a record have the same one.
     id uuid NOT NULL DEFAULT gen_random_uuid(),
-    -- The topic is outbox.event. and this, unless the sender is told otherwise.
+    -- The topic is outbox.event. followed by this, unless the sender is configured otherwise.
     aggregatetype text NOT NULL CHECK (aggregatetype <> ''),
     -- The record's key.
     aggregateid text NOT NULL CHECK (aggregateid <> ''),
@@ -41,10 +41,10 @@ CREATE TABLE IF NOT EXISTS idem_outbox (
     -- W3C trace context.
     traceparent text,
     tracestate text,
-    -- When the transaction began that wrote it.
+    -- When the transaction that wrote it began.
     written_at timestamptz NOT NULL DEFAULT now()
 );
--- A relay is woken when a transaction commits that wrote events.
+-- Wakes a relay when a transaction that wrote events commits.
 CREATE OR REPLACE FUNCTION idem_outbox_wake() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_catalog.pg_notify('idem_outbox', '');

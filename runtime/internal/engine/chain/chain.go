@@ -160,7 +160,7 @@ func (a *Attempt) Acknowledged(r pipeline.Reply, at Stamp) (Committed, error) {
 // records would lose them.
 func (c Committed) Attempt() *Attempt {
 	if c.attempt == nil {
-		panic("idem: a transaction that nothing acknowledged was about to count")
+		panic("idem: a transaction without an acknowledgment was about to count as committed")
 	}
 	return c.attempt
 }

@@ -117,7 +117,7 @@ func TestRequestsThatWaitDoNotCount(t *testing.T) {
 	}
 	by := operate.By{Operator: "bob", Reason: "not now"}
 	now, err := operate.TakeBack(t.Context(), db, found, by)
-	if err != nil || now[0].Asked() != "" || now[0].Request.Answer != "taken back by bob: not now" {
+	if err != nil || now[0].Asked() != "" || now[0].Request.Answer != "withdrawn by bob: not now" {
 		t.Fatalf("%v: %+v", err, now)
 	}
 	_, err = operate.TakeBack(t.Context(), db, now, by)

@@ -83,11 +83,11 @@ func (s *Settling) Decided(r idemtype.Result, effects []wire.EffectResult) {
 	s.Other = s.Letter.Result != nil && slices.ContainsFunc(effects, other)
 	switch s.Answer = "replayed"; {
 	case r.Duplicates > 0:
-		s.Answer = "replayed, without effect: a copy of it was applied before"
+		s.Answer = "replayed, without effect: a duplicate of it was applied before"
 	case r.Ignored > 0:
 		s.Answer = "replayed, without effect: the spec ignores it"
 	case s.Other:
-		s.Answer = "replayed, with the result that was recorded before, in place of the one that was given"
+		s.Answer = "replayed with the result recorded before, instead of the one that was given"
 	}
 }
 

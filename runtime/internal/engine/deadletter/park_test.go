@@ -115,7 +115,7 @@ func TestWaitingRecordClaimsNoKey(t *testing.T) {
 	rig.Want(t, "result", rig.Apply(t, w, msgs), idem.Result{Dead: 1, Waiting: 1, Applied: 1})
 	rig.Ask(t, db, "discard", 0)
 	rig.Apply(t, w, nil)
-	rig.Want(t, "letters", rig.LettersNow(t, db), "0 x discarded, 1 r replayed, without effect: a copy of it was applied before")
+	rig.Want(t, "letters", rig.LettersNow(t, db), "0 x discarded, 1 r replayed, without effect: a duplicate of it was applied before")
 }
 
 // Whatever is cut off at any step, the records of the key take effect once and in their order.

@@ -47,7 +47,7 @@ func TestReplayCallsAnInterruptedEffectAgain(t *testing.T) {
 		rig.Want(t, "rows", rig.Table(t, db), "1=2 5=5")
 		// They have no record key, so either may be the first.
 		rig.Want(t, "letters", rig.Query(t, db, `SELECT string_agg(state::text || ' ' || answer, ', ' ORDER BY answer) FROM idem_dead_letter`),
-			"r replayed, r replayed, without effect: a copy of it was applied before")
+			"r replayed, r replayed, without effect: a duplicate of it was applied before")
 		rig.Want(t, "leases", leases(), "c")
 		rig.Apply(t, w, rig.Records(3, "a: effect 1"))
 		rig.Want(t, "calls with a copy", p.Count(1), 2)
@@ -89,11 +89,11 @@ func TestReplayTakesTheRecordedResult(t *testing.T) {
 		rig.Want(t, "letters", rig.Letters(t, db), "0 database")
 		rig.GiveResult(t, db, 0, "7")
 		rig.Settled(t, db, w)
-		rig.WantText(t, errors.New(rig.LettersNow(t, db)), "its effect has a result already, which counts in place of the one that was given: repair the rows, or discard the letter")
+		rig.WantText(t, errors.New(rig.LettersNow(t, db)), "its effect already has a result, which is used instead of the one that was given: repair the rows, or discard the letter")
 		idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT later`)
 		rig.GiveResult(t, db, 0, "7")
 		rig.Settled(t, db, w)
-		rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed, with the result that was recorded before, in place of the one that was given")
+		rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed with the result recorded before, instead of the one that was given")
 		rig.Want(t, "rows", rig.Table(t, db), "1=1")
 		rig.Want(t, "calls", p.Count(1), 1)
 		rig.Want(t, "leases", leases(), "c")
@@ -145,7 +145,7 @@ func TestReplayRefusesAResultThatDoesNotFit(t *testing.T) {
 		}{
 			{0, `"many"`, "0 d the result that was given does not fit: result: Test: result must be a number, 1 d"},
 			{0, `null`, "0 d the result that was given does not fit: result: Test: result must be a number, 1 d"},
-			{1, `7`, "0 d the result that was given does not fit: result: Test: result must be a number, 1 d its event has no effect, so that no result of one can be given"},
+			{1, `7`, "0 d the result that was given does not fit: result: Test: result must be a number, 1 d its event has no effect, so it does not accept a result"},
 		} {
 			idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT IF EXISTS t_v_check`)
 			rig.GiveResult(t, db, c.offset, c.result)

@@ -67,7 +67,7 @@ func TestReplayOfAnAppliedKeyWritesNothing(t *testing.T) {
 	rig.Ask(t, db, "replay", 0)
 	rig.Ask(t, db, "replay", 1)
 	rig.Apply(t, w, nil)
-	const copy = "replayed, without effect: a copy of it was applied before"
+	const copy = "replayed, without effect: a duplicate of it was applied before"
 	rig.Want(t, "letters", rig.LettersNow(t, db), "0 r "+copy+", 1 r "+copy)
 	rig.Want(t, "rows", rig.Table(t, db), "1=5000")
 }

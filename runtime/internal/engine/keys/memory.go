@@ -139,7 +139,7 @@ func (m *Memory) Reserve(tail ledger.Tail, row keyset.Row) error {
 }
 
 func (m *Memory) full() error {
-	return fmt.Errorf("%w: all partitions of this process together may use %d MiB: the partition waits, and forgets no key for that; "+
+	return fmt.Errorf("%w: all partitions of this process together may use %d MiB: the partition waits, and no key is dropped early; "+
 		"raise it with WithKeyMemory, spread the partitions over more processes, or shorten the window", verdict.ErrKeyMemory, m.process.Budget.Limit()>>20)
 }
 

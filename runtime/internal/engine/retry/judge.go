@@ -43,7 +43,7 @@ func (s *State) Next(records []wire.Message, v verdict.Verdict, about About) Nex
 		s.replanned = true
 	case verdict.Settings:
 		if s.settings++; s.settings > mostSettings {
-			return stop(halt.Database, First(records), "a setting of the session is changed by what is not restored after a statement", v.Err)
+			return stop(halt.Database, First(records), "a trigger or a function keeps changing a setting of the session", v.Err)
 		}
 	case verdict.Time, verdict.Function:
 		return s.tooLong(records, v, about)
@@ -93,7 +93,7 @@ func (s *State) record(records []wire.Message, v verdict.Verdict, about About) N
 	l := deadletter.Of(m, about.Policy, wire.ReasonDatabase, about.Event, v.Err)
 	// Another letter in place of a rejected one would hide why the record has none.
 	if _, twice := s.refused[m.Offset]; twice || v.Letter {
-		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter is rejected, too", Err: v.Err}
+		n.Halt = &verdict.Halt{Code: halt.LetterRefused, Offset: m.Offset, Reason: "the record's dead letter was also rejected", Err: v.Err}
 	} else if l.Policy.Stop {
 		n.Halt = &verdict.Halt{Code: halt.RecordRefused, Offset: m.Offset, Reason: "on_failure says stop: the database rejected the record", Err: v.Err}
 	} else {

@@ -11,24 +11,26 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestTypesV1 delivers records of topic "types.v1", drawn from the spec, in the ways below.
+// TestTypesV1 delivers records of topic "types.v1", generated from the spec, in the ways that
+// testService lists.
 func TestTypesV1(t *testing.T) {
 	testService().RunTopic(t, "types.v1")
 }
 
-// TestRecordsV1 delivers records of topic "records.v1", drawn from the spec, in the ways
-// below.
+// TestRecordsV1 delivers records of topic "records.v1", generated from the spec, in the ways
+// that testService lists.
 func TestRecordsV1(t *testing.T) {
 	testService().RunTopic(t, "records.v1")
 }
 
-// TestKeyedV1 delivers records of topic "keyed.v1", drawn from the spec, in the ways below.
+// TestKeyedV1 delivers records of topic "keyed.v1", generated from the spec, in the ways that
+// testService lists.
 func TestKeyedV1(t *testing.T) {
 	testService().RunTopic(t, "keyed.v1")
 }
 
-// TestMeasuresV1 delivers records of topic "measures.v1", drawn from the spec, in the ways
-// below.
+// TestMeasuresV1 delivers records of topic "measures.v1", generated from the spec, in the ways
+// that testService lists.
 func TestMeasuresV1(t *testing.T) {
 	testService().RunTopic(t, "measures.v1")
 }
@@ -41,11 +43,11 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
 // batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
 // at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
-// other content; mended and replayed; tombstone. go test -v prints records and rows.
+// other content; repaired and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

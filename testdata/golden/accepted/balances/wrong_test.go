@@ -35,7 +35,7 @@ func TestAHandlerThatChangesNoRowIsNamed(t *testing.T) {
 	for _, c := range []struct{ handler, names, says string }{
 		{"idle", "", "the handler of Captured (handler.go:14) changes no row, so these tests prove nothing about it"},
 		{"idle", "Captured", ""},
-		{"", "Captured", "the handler of Captured (handler.go:14) changes rows: take it out of ChangesNoRow"},
+		{"", "Captured", "the handler of Captured (handler.go:14) changes rows: remove it from ChangesNoRow"},
 		{"", "Catured", `ChangesNoRow: idemgen.yaml has no handled event "Catured"; did you mean "Captured"?`},
 	} {
 		t.Setenv(onPurpose, c.names)

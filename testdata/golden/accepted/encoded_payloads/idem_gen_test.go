@@ -12,13 +12,14 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestProductsV1 delivers records of topic "products.v1", drawn from the spec, in the ways
-// below.
+// TestProductsV1 delivers records of topic "products.v1", generated from the spec, in the ways
+// that testService lists.
 func TestProductsV1(t *testing.T) {
 	testService().RunTopic(t, "products.v1")
 }
 
-// TestVisitsV1 delivers records of topic "visits.v1", drawn from the spec, in the ways below.
+// TestVisitsV1 delivers records of topic "visits.v1", generated from the spec, in the ways
+// that testService lists.
 func TestVisitsV1(t *testing.T) {
 	testService().RunTopic(t, "visits.v1")
 }
@@ -32,11 +33,11 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler and editTestLog are yours, in
 // idem_setup_test.go.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // rolled back, then applied; every handler changes a row; one by one; one batch; random
 // batches; redelivered; repeated in the batch; repeated in later batches; on two partitions at
 // once; two owners at once; zombie; ledger lost its tail; crash at every step; reply lost;
-// poison in the middle; values that cannot be unpacked; key with other content; mended and
+// poison in the middle; values that cannot be unpacked; key with other content; repaired and
 // replayed; tombstone; calls cut off; lease lost while a call runs. go test -v prints records
 // and rows.
 func testService() idemtest.Service {

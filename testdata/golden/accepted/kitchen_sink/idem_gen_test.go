@@ -12,32 +12,32 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestShopOrdersV1 delivers records of topic "shop.orders.v1", drawn from the spec, in the
-// ways below.
+// TestShopOrdersV1 delivers records of topic "shop.orders.v1", generated from the spec, in the
+// ways that testService lists.
 func TestShopOrdersV1(t *testing.T) {
 	testService().RunTopic(t, "shop.orders.v1")
 }
 
-// TestShopCustomers delivers records of topic "shop.customers", drawn from the spec, in the
-// ways below.
+// TestShopCustomers delivers records of topic "shop.customers", generated from the spec, in
+// the ways that testService lists.
 func TestShopCustomers(t *testing.T) {
 	testService().RunTopic(t, "shop.customers")
 }
 
-// TestStockLevels delivers records of topic "stock-levels", drawn from the spec, in the ways
-// below.
+// TestStockLevels delivers records of topic "stock-levels", generated from the spec, in the
+// ways that testService lists.
 func TestStockLevels(t *testing.T) {
 	testService().RunTopic(t, "stock-levels")
 }
 
-// TestStockMoves delivers records of topic "stock.moves", drawn from the spec, in the ways
-// below.
+// TestStockMoves delivers records of topic "stock.moves", generated from the spec, in the ways
+// that testService lists.
 func TestStockMoves(t *testing.T) {
 	testService().RunTopic(t, "stock.moves")
 }
 
-// TestNewsletterSubscriptions delivers records of topic "newsletter.subscriptions", drawn from
-// the spec, in the ways below.
+// TestNewsletterSubscriptions delivers records of topic "newsletter.subscriptions", generated
+// from the spec, in the ways that testService lists.
 func TestNewsletterSubscriptions(t *testing.T) {
 	testService().RunTopic(t, "newsletter.subscriptions")
 }
@@ -51,11 +51,11 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler and editTestLog are yours, in
 // idem_setup_test.go.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // rolled back, then applied; every handler changes a row; one by one; one batch; random
 // batches; redelivered; repeated in the batch; repeated in later batches; on two partitions at
 // once; two owners at once; zombie; ledger lost its tail; crash at every step; reply lost;
-// poison in the middle; values that cannot be unpacked; key with other content; mended and
+// poison in the middle; values that cannot be unpacked; key with other content; repaired and
 // replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{

@@ -14,29 +14,32 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestAccountsV1 delivers records of topic "accounts.v1", drawn from the spec, in the ways
-// below.
+// TestAccountsV1 delivers records of topic "accounts.v1", generated from the spec, in the ways
+// that testService lists.
 func TestAccountsV1(t *testing.T) {
 	testService().RunTopic(t, "accounts.v1")
 }
 
-// TestBlobsV1 delivers records of topic "blobs.v1", drawn from the spec, in the ways below.
+// TestBlobsV1 delivers records of topic "blobs.v1", generated from the spec, in the ways that
+// testService lists.
 func TestBlobsV1(t *testing.T) {
 	testService().RunTopic(t, "blobs.v1")
 }
 
-// TestDevicesV1 delivers records of topic "devices.v1", drawn from the spec, in the ways
-// below.
+// TestDevicesV1 delivers records of topic "devices.v1", generated from the spec, in the ways
+// that testService lists.
 func TestDevicesV1(t *testing.T) {
 	testService().RunTopic(t, "devices.v1")
 }
 
-// TestOrdersV1 delivers records of topic "orders.v1", drawn from the spec, in the ways below.
+// TestOrdersV1 delivers records of topic "orders.v1", generated from the spec, in the ways
+// that testService lists.
 func TestOrdersV1(t *testing.T) {
 	testService().RunTopic(t, "orders.v1")
 }
 
-// TestSitesV1 delivers records of topic "sites.v1", drawn from the spec, in the ways below.
+// TestSitesV1 delivers records of topic "sites.v1", generated from the spec, in the ways that
+// testService lists.
 func TestSitesV1(t *testing.T) {
 	testService().RunTopic(t, "sites.v1")
 }
@@ -50,11 +53,11 @@ func TestCases(t *testing.T) {
 // testService returns the service under test. newTestHandler and editTestLog are yours, in
 // idem_setup_test.go.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // rolled back, then applied; every handler changes a row; one by one; one batch; random
 // batches; redelivered; repeated in the batch; repeated in later batches; on two partitions at
 // once; two owners at once; zombie; ledger lost its tail; crash at every step; reply lost;
-// poison in the middle; values that cannot be unpacked; key with other content; mended and
+// poison in the middle; values that cannot be unpacked; key with other content; repaired and
 // replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{

@@ -11,28 +11,32 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestSeenV1 delivers records of topic "seen.v1", drawn from the spec, in the ways below.
+// TestSeenV1 delivers records of topic "seen.v1", generated from the spec, in the ways that
+// testService lists.
 func TestSeenV1(t *testing.T) {
 	testService().RunTopic(t, "seen.v1")
 }
 
-// TestSeatsV1 delivers records of topic "seats.v1", drawn from the spec, in the ways below.
+// TestSeatsV1 delivers records of topic "seats.v1", generated from the spec, in the ways that
+// testService lists.
 func TestSeatsV1(t *testing.T) {
 	testService().RunTopic(t, "seats.v1")
 }
 
-// TestSignalsV1 delivers records of topic "signals.v1", drawn from the spec, in the ways
-// below.
+// TestSignalsV1 delivers records of topic "signals.v1", generated from the spec, in the ways
+// that testService lists.
 func TestSignalsV1(t *testing.T) {
 	testService().RunTopic(t, "signals.v1")
 }
 
-// TestColorsV1 delivers records of topic "colors.v1", drawn from the spec, in the ways below.
+// TestColorsV1 delivers records of topic "colors.v1", generated from the spec, in the ways
+// that testService lists.
 func TestColorsV1(t *testing.T) {
 	testService().RunTopic(t, "colors.v1")
 }
 
-// TestOnceV1 delivers records of topic "once.v1", drawn from the spec, in the ways below.
+// TestOnceV1 delivers records of topic "once.v1", generated from the spec, in the ways that
+// testService lists.
 func TestOnceV1(t *testing.T) {
 	testService().RunTopic(t, "once.v1")
 }
@@ -45,11 +49,11 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
 // batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
 // at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
-// other content; mended and replayed; tombstone. go test -v prints records and rows.
+// other content; repaired and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

@@ -11,19 +11,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestAccountsV1 delivers records of topic "accounts.v1", drawn from the spec, in the ways
-// below.
+// TestAccountsV1 delivers records of topic "accounts.v1", generated from the spec, in the ways
+// that testService lists.
 func TestAccountsV1(t *testing.T) {
 	testService().RunTopic(t, "accounts.v1")
 }
 
-// TestTransfersV1 delivers records of topic "transfers.v1", drawn from the spec, in the ways
-// below.
+// TestTransfersV1 delivers records of topic "transfers.v1", generated from the spec, in the
+// ways that testService lists.
 func TestTransfersV1(t *testing.T) {
 	testService().RunTopic(t, "transfers.v1")
 }
 
-// TestMovesV1 delivers records of topic "moves.v1", drawn from the spec, in the ways below.
+// TestMovesV1 delivers records of topic "moves.v1", generated from the spec, in the ways that
+// testService lists.
 func TestMovesV1(t *testing.T) {
 	testService().RunTopic(t, "moves.v1")
 }
@@ -36,11 +37,11 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
 // batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
 // at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
-// other content; mended and replayed; tombstone. go test -v prints records and rows.
+// other content; repaired and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

@@ -11,17 +11,20 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// TestPlainV1 delivers records of topic "plain.v1", drawn from the spec, in the ways below.
+// TestPlainV1 delivers records of topic "plain.v1", generated from the spec, in the ways that
+// testService lists.
 func TestPlainV1(t *testing.T) {
 	testService().RunTopic(t, "plain.v1")
 }
 
-// TestStrictV1 delivers records of topic "strict.v1", drawn from the spec, in the ways below.
+// TestStrictV1 delivers records of topic "strict.v1", generated from the spec, in the ways
+// that testService lists.
 func TestStrictV1(t *testing.T) {
 	testService().RunTopic(t, "strict.v1")
 }
 
-// TestPlacesV1 delivers records of topic "places.v1", drawn from the spec, in the ways below.
+// TestPlacesV1 delivers records of topic "places.v1", generated from the spec, in the ways
+// that testService lists.
 func TestPlacesV1(t *testing.T) {
 	testService().RunTopic(t, "places.v1")
 }
@@ -34,11 +37,11 @@ func TestCases(t *testing.T) {
 
 // testService returns the service under test.
 //
-// The tests of topics deliver records in these ways, and each time the rows must be the same:
+// The tests of topics deliver records in these ways, and the rows must be the same each time:
 // one by one; one batch; random batches; redelivered; repeated in the batch; repeated in later
 // batches; on two partitions at once; two owners at once; zombie; ledger lost its tail; crash
 // at every step; reply lost; poison in the middle; values that cannot be unpacked; key with
-// other content; mended and replayed; tombstone. go test -v prints records and rows.
+// other content; repaired and replayed; tombstone. go test -v prints records and rows.
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",

@@ -51,7 +51,7 @@ func TestServicesPassTheirTests(t *testing.T) {
 		"ok  \texample.com/orders/handled\t", "ok  \texample.com/orders/described\t",
 		"--- PASS: TestOrdersV1/handlers/one_by_one ", "--- PASS: TestReturnsV1/handlers/one_by_one ", "--- PASS: TestEventsV1/spec/one_by_one ",
 		"--- PASS: TestCases/order_paid ", "--- PASS: TestCases/paid ",
-		"idemtest: MailWanted is not written: write it at handler.go:", "OrderReturned is not written: write it at handler.go:",
+		"idemtest: MailWanted is not implemented: write it at handler.go:", "OrderReturned is not implemented: write it at handler.go:",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("go test does not print %q", want)

@@ -28,7 +28,7 @@ CREATE TABLE visits (
 -- +goose Down
 -- +goose StatementBegin
 DO $$ BEGIN
-    RAISE EXCEPTION 'idemgen writes no way back from shop'
-        USING HINT = 'Its tables hold what events have written, and none of them is applied again. Restore a backup, or write a migration that goes on from here.';
+    RAISE EXCEPTION 'idemgen writes no down migration for shop'
+        USING HINT = 'Its tables contain what events have written, and these events are not applied again. Restore a backup, or write a migration that moves forward.';
 END $$;
 -- +goose StatementEnd
