@@ -204,7 +204,7 @@ func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over 
 	defer func() { <-p.slots }()
 	p.calls.Add(1)
 	defer p.calls.Done()
-	t.lock.busy = false // until it is requested
+	t.lock.busy = false                  // until it is requested
 	if err := t.quit.Err(); err != nil { // a slot became free at the same moment
 		return t.end(Outcome{Err: err})
 	}
