@@ -327,7 +327,7 @@ func (c *comparison) results() {
 			effect = "a result that was recorded, and whose event is not passed yet, is read without a value that it has"
 		}
 		do := "deploy this when no event waits for its rows"
-		if u.field != "" {
+		if u.field != "" && !u.loses {
 			do = "declare the field optional, or " + do
 		}
 		c.result(u, "the result", effect, do)

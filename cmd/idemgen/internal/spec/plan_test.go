@@ -93,7 +93,7 @@ func TestPlan(t *testing.T) {
 		{"a new type text", "type: counted", "type: [counted, tallied]", compatible, "topics.doors.v1.events.Counted.type changed"},
 		{"a longer window", "window: 8d", "window: 9d", compatible, "window was `8d` and is `9d`. Keys are known for longer"},
 		{"a shorter window", "window: 8d", "window: 7d", dedup, "- **breaks dedup**: the window of events \"Moved\", \"Counted\", \"Rung\", \"Opened\" is shorter: it was 8d and is 7d. Copies between the new and the old window are new events"},
-		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
+		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits.batch_events is new"},
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is 2048, and was 1048576"},
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", uncalled, "Counted.effect is new. The version before applies events without the call, beside this one or after a rollback"},
