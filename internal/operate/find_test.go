@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -188,4 +189,20 @@ func TestLetterOfAKeyAmongMany(t *testing.T) {
 	says(t, find(id("50_")).Because, "earlier events are not known; it may be an older dead letter: only the newest 5000 were searched")
 	says(t, find(record.EventKey{Fields: map[string]string{"id": "50_", "order": "a"}}).Because, "offset 2 of")
 	says(t, find(record.EventKey{Hash: wire.UUID{7}}).Because, "offset 3 of")
+}
+
+// A row names the offsets that it covers, and they are those between its positions.
+func TestARowNamesItsOffsets(t *testing.T) {
+	letter := int64(7)
+	for _, c := range []struct {
+		row  operate.Row
+		want string
+	}{
+		{operate.Row{From: 5, To: 5}, "no offset"},
+		{operate.Row{From: 5, To: 6}, "offset 5"},
+		{operate.Row{From: 5, To: 7}, "offsets 5 to 6"},
+		{operate.Row{From: 5, To: 5, Letter: &letter, RowHead: operate.RowHead{Info: "replayed by ann: ok"}}, "offset 7, a dead letter that was replayed"},
+	} {
+		want(t, fmt.Sprintf("%+v", c.row), c.row.Span(), c.want)
+	}
 }
