@@ -202,6 +202,24 @@ func TestPlanComparesWithGit(t *testing.T) {
 	refused(t, "E108", "plan")
 }
 
+// What plan compares with is read as a whole: a state that is damaged, or a folder that is no folder,
+// is an error, not a plan without changes.
+func TestPlanNeedsWhatItCompares(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": planned})
+	mustGit(t, "init", "-q", "-b", "main")
+	write(t, "idem.state.yaml", "version: 1\n")
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "damaged")
+	refused(t, "here must be known_identities", "plan")
+	refused(t, "here must be known_identities", "plan", "--json")
+	module(t, map[string]string{"old.yaml": planned, "new.yaml": planned})
+	must(t, "plan", "old.yaml", "new.yaml")
+	write(t, "migrations", "no folder")
+	refused(t, "migrations", "plan", "old.yaml", "new.yaml")
+	module(t, map[string]string{"idemgen.yaml": planned, "testdata/cases": "no folder"})
+	refused(t, "testdata/cases", "check")
+}
+
 // Without git, or outside of a repository, the error says what to do.
 func TestPlanWithoutGit(t *testing.T) {
 	dir := t.TempDir()
