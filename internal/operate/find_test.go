@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -130,19 +131,27 @@ SELECT 2, 0, gen_random_uuid(), 7, 8, 'b', -1, 3, 1, 0, timestamptz '2026-11-23 
 // payload, or the record key.
 func TestLetterOfAKeyOfFields(t *testing.T) {
 	db := ledgers(t)
-	value := record.Append(nil, &wire.Message{Key: []byte("order-7"), Value: []byte(`{"payment": {"id": 4711}, "note": "order-71"}`)})
+	value := record.Append(nil, &wire.Message{
+		Key: []byte("order-7"), Value: []byte(`{"payment": {"id": 4711}, "note": "order-71"}`),
+		Headers: []wire.Header{{Name: "tenant", Value: []byte("north")}, {Name: "none"}},
+	})
 	if _, err := db.Exec(t.Context(), `INSERT INTO idem_dead_letter (stream, offs, seq, reason, event, record, state) VALUES (1, 13, 7, 'handler: Paid: no', 'Paid', $1, 'd')`, value); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		event, order, id string
+		headers          map[string]string
 		verdict          operate.Verdict
 	}{
-		{"Paid", "order-7", "4711", operate.Dead},
-		{"Paid", "order-7", "471", operate.Unknown},
-		{"Refunded", "order-7", "4711", operate.Unknown},
+		{"Paid", "order-7", "4711", nil, operate.Dead},
+		{"Paid", "order-7", "471", nil, operate.Unknown},
+		{"Refunded", "order-7", "4711", nil, operate.Unknown},
+		{"Paid", "order-7", "4711", map[string]string{"tenant": "north"}, operate.Dead},
+		{"Paid", "order-7", "4711", map[string]string{"tenant": "south"}, operate.Unknown},
+		{"Paid", "order-7", "4711", map[string]string{"region": ""}, operate.Unknown},
+		{"Paid", "order-8", "4711", map[string]string{"tenant": "north"}, operate.Unknown},
 	} {
-		key := record.EventKey{Event: c.event, Here: true, Fields: map[string]string{"order": c.order, "id": c.id}}
+		key := record.EventKey{Event: c.event, Here: true, Fields: map[string]string{"order": c.order, "id": c.id}, Headers: c.headers}
 		a, err := operate.FindKey(t.Context(), db, projector.Consumer, projector.Topic, -1, key)
 		if err != nil {
 			t.Fatal(err)
@@ -188,4 +197,20 @@ func TestLetterOfAKeyAmongMany(t *testing.T) {
 	says(t, find(id("50_")).Because, "earlier events are not known; it may be an older dead letter: only the newest 5000 were searched")
 	says(t, find(record.EventKey{Fields: map[string]string{"id": "50_", "order": "a"}}).Because, "offset 2 of")
 	says(t, find(record.EventKey{Hash: wire.UUID{7}}).Because, "offset 3 of")
+}
+
+// A row names the offsets that it covers, and they are those between its positions.
+func TestARowNamesItsOffsets(t *testing.T) {
+	letter := int64(7)
+	for _, c := range []struct {
+		row  operate.Row
+		want string
+	}{
+		{operate.Row{From: 5, To: 5}, "no offset"},
+		{operate.Row{From: 5, To: 6}, "offset 5"},
+		{operate.Row{From: 5, To: 7}, "offsets 5 to 6"},
+		{operate.Row{From: 5, To: 5, Letter: &letter, RowHead: operate.RowHead{Info: "replayed by ann: ok"}}, "offset 7, a dead letter that was replayed"},
+	} {
+		want(t, fmt.Sprintf("%+v", c.row), c.row.Span(), c.want)
+	}
 }

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,5 +213,34 @@ func TestLettersOfAFormerTopic(t *testing.T) {
 			err = db.QueryRow(t.Context(), `SELECT string_agg(state::text, '' ORDER BY offs) FROM idem_dead_letter`).Scan(&states)
 		}
 		want(t, tc.verb, fmt.Sprint(asked.Count, asked.Left.Former, err, states), tc.want+" <nil>"+tc.states)
+	}
+}
+
+// A text of an error is found as it is written, also with characters that SQL takes for any text;
+// # stands for any text.
+func TestAnErrorIsFoundByItsText(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	texts := []string{"50% off", "50x off", "a_b", "axb", `c\d`, "c%d", "cd"}
+	for i, text := range texts {
+		if _, err := db.Exec(t.Context(), `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason) VALUES ($1, $2, 0, 'd', $3)`, w.stream, i, "handler: "+text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for part, want := range map[string]string{
+		"50% off": "0", "50# off": "0 1", "0%": "0", "a_b": "2", "a#b": "2 3", "_": "2", `c\d`: "4", `\`: "4", "c%d": "5", "%": "0 5", "c#d": "4 5 6", "cd": "6", "": "0 1 2 3 4 5 6",
+	} {
+		list, err := operate.Letters(t.Context(), db, operate.Selection{Error: part}, 10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found []int
+		for _, l := range list.Letters {
+			found = append(found, int(l.Offset))
+		}
+		slices.Sort(found)
+		if got := strings.Trim(fmt.Sprint(found), "[]"); got != want {
+			t.Errorf("%q finds %s, want %s", part, got, want)
+		}
 	}
 }

@@ -327,7 +327,7 @@ func (c *comparison) results() {
 			effect = "a recorded result whose event is not yet in the ledger is read without one of its values"
 		}
 		do := "deploy this when no event is waiting for its rows"
-		if u.field != "" {
+		if u.field != "" && !u.loses {
 			do = "declare the field optional, or " + do
 		}
 		c.result(u, "the result", effect, do)

@@ -60,12 +60,12 @@ func edits(path []string, old, now *syntax.Node) (all []edit) {
 	return all
 }
 
-// ofEntries reports whether a key is a map with names of the user's choice that a spec need not
-// have.
+// ofEntries reports whether a key is a map that a spec need not have, and each of whose entries is
+// a change of its own.
 func ofEntries(path []string) bool {
 	switch len(path) {
 	case 1:
-		return path[0] == "tables" || path[0] == "types"
+		return path[0] == "tables" || path[0] == "types" || path[0] == "limits"
 	case 3:
 		return path[2] == "fields" // of a topic or a type
 	}
@@ -183,8 +183,6 @@ func (c *comparison) judge(e edit) (Verdict, string) {
 		return Compatible, "it is no longer read; its ledger, keys and rows stay"
 	case in(2) == "events" && len(e.path) == 4:
 		return c.event(e)
-	case in(2) == "events" && in(4) == "lock":
-		return Compatible, "it applies to calls from now on. Versions that run side by side have different locks, or none: stop the old one before the new one starts"
 	case in(2) == "events" && in(4) == "effect":
 		return e.effect(in(5))
 	case slices.Contains([]string{in(2), in(4)}, "fields") && len(e.path) >= 4 && last != "description" && last != "sensitive":
@@ -224,6 +222,8 @@ func (e edit) effect(key string) (Verdict, string) {
 		return GoCallers, "the methods of Handler change"
 	case key == "if_interrupted":
 		return Compatible, "it applies to calls from now on. Versions that run side by side each follow their own: stop the old one before the new one starts"
+	case key == "lock":
+		return Compatible, "it applies to calls from now on. Versions that run side by side have different locks, or none: stop the old one before the new one starts"
 	case key == "result" && e.old == nil:
 		return GoCallers, "the method returns a result"
 	case key == "result" && e.now == nil:

@@ -70,8 +70,10 @@ func topicOf(s *model.Service, name string) *model.Topic {
 func (c *comparison) payload(old, now *model.Topic) {
 	if is, was := now.RecordKey, old.RecordKey; is != nil && was != nil {
 		c.packing(now.Name, "record_key_format", &was.Packed, &is.Packed)
-		if whole(is) && whole(was) && is.JSON != was.JSON && is.Encoding == was.Encoding {
-			c.add(DeadLetters, "topic "+now.Name+": record_key is now read as "+forms[is.JSON]+"; it was read as "+forms[was.JSON], becomeDead, firstRead)
+		if whole(is) && whole(was) && is.JSON != was.JSON {
+			if is.Encoding == was.Encoding { // else that was said
+				c.add(DeadLetters, "topic "+now.Name+": record_key is now read as "+forms[is.JSON]+"; it was read as "+forms[was.JSON], becomeDead, firstRead)
+			}
 			part := "/topics/" + now.Name + "/record_key/" + is.Parts[0].Name
 			c.tell(part, part+"/path", part+"/type")
 		}

@@ -1,6 +1,7 @@
 package sqlcode
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -44,16 +45,39 @@ func TestIdent(t *testing.T) {
 	}
 }
 
-// TestConstraintName: names stay within Postgres' limit and differ if their tables do.
+// The name of a constraint is the one that Postgres would make while it fits into 63 bytes. A
+// longer one is cut to valid text, keeps its suffix, and differs from others that are cut.
 func TestConstraintName(t *testing.T) {
-	long := strings.Repeat("a", 41)
-	column := func(name string) []*model.Column { return []*model.Column{{Name: name}} }
-	if got := constraintName("orders", column("customer_id"), "fkey"); got != "orders_customer_id_fkey" {
+	columns := func(names ...string) (all []*model.Column) {
+		for _, name := range names {
+			all = append(all, &model.Column{Name: name})
+		}
+		return all
+	}
+	if got := constraintName("orders", columns("customer_id", "day"), "fkey"); got != "orders_customer_id_day_fkey" {
 		t.Error(got)
 	}
-	a, b := constraintName(long, column(long+"1"), "idx"), constraintName(long, column(long+"2"), "idx")
-	if len(a) > 63 || len(b) > 63 || a == b || !strings.HasSuffix(a, "_idx") {
-		t.Errorf("%q (%d bytes) and %q (%d bytes)", a, len(a), b, len(b))
+	if got := constraintName("orders", []*model.Column{{Name: "day", Stored: "Day"}}, "idx"); got != "orders_Day_idx" {
+		t.Error(got)
+	}
+	for _, letter := range []string{"a", "ü", "漢", "😀", "_"} {
+		seen := map[string]bool{}
+		for n := range 70 {
+			table := "t" + strings.Repeat("x", n%4) + strings.Repeat(letter, n)
+			full := table + "_key_fkey"
+			got := constraintName(table, columns("key"), "fkey")
+			switch {
+			case len(full) <= 63 && got != full:
+				t.Errorf("%s, which fits, is %s", full, got)
+			case len(got) > 63 || len(full) > 63 && letter == "a" && len(got) != 63:
+				t.Errorf("%s has %d bytes", got, len(got))
+			case seen[got] || strings.ToValidUTF8(got, "") != got || !strings.HasSuffix(got, "_fkey"):
+				t.Errorf("%s is used before, no text, or lacks its suffix", got)
+			case len(full) > 63 && !regexp.MustCompile(`^t.*[^_]_[0-9a-f]{8}_fkey$|^t_[0-9a-f]{8}_fkey$`).MatchString(got):
+				t.Errorf("%s has no hash", got)
+			}
+			seen[got] = true
+		}
 	}
 }
 

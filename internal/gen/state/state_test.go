@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"strings"
@@ -115,12 +116,42 @@ func TestUnusableFiles(t *testing.T) {
 		{"comment", strings.Replace(good, "tables:\n", "# mine\ntables:\n", 1), "edited by hand"},
 		{"list for a map", good[:strings.Index(good, "tables:")] + "tables:\n  - orders\n", "want a map"},
 		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "want a text"},
+		{"a text", "version\n", "has no version"},
+		{"a list", "- version: 1\n", "has no version"},
+		{"no duration", strings.Replace(good, "window: 8d", "window: long", 1), "want a duration"},
+		{"another form of a duration", strings.Replace(good, "window: 8d", "window: 192h", 1), "edited by hand"},
+		{"not yaml", strings.Replace(good, "tables:\n", "tables: [\n", 1), "is damaged: "},
 		{"identity", strings.Replace(good, "\nidentity: ", "\nidentity: x", 1), "8 hex digits"},
 		{"no identity", good[:strings.Index(good, "identity: ")] + good[strings.Index(good, "keys:\n"):], "known_identities"},
 	} {
 		_, err := Read("dir/idem.state.yaml", []byte(tc.text))
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "dir/idem.state.yaml") {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// A file that lacks one of its lines, has one twice, or has another value in one, is an error that
+// names a line: nothing in it is guessed.
+func TestAFileWithAnotherLineIsUnusable(t *testing.T) {
+	s := service()
+	s.Topics[0].Events[0].Key.SamePartition = true
+	s.Tables[1].Schema, s.Tables[1].Stored = "sales", "Lines"
+	lines := strings.SplitAfter(string(first(s).Render()), "\n")
+	body := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "version:") }) + 1
+	for i := body; i < len(lines)-1; i++ {
+		name, _, _ := strings.Cut(lines[i], ":")
+		for what, line := range map[string]string{
+			"no": "", "double": lines[i] + lines[i], "empty": name + ":\n", "listed": name + ": [x]\n", "mapped": name + ": {x: y}\n", "long": strings.TrimSuffix(lines[i], "\n") + "0\n",
+		} {
+			text := strings.Join(slices.Concat(lines[:i], []string{line}, lines[i+1:]), "")
+			got, err := Read("idem.state.yaml", []byte(text))
+			if err == nil && !bytes.Equal(got.Render(), []byte(text)) {
+				t.Errorf("%s line %q is accepted", what, lines[i])
+			}
+			if err != nil && !strings.HasPrefix(err.Error(), "idem.state.yaml") {
+				t.Errorf("%s line %q: %v", what, lines[i], err)
+			}
 		}
 	}
 }

@@ -55,6 +55,10 @@ func TestFramedJSONIsShownWithoutItsPrefix(t *testing.T) {
 	if named := s.Show("visits.v1", "", &wire.Message{Value: []byte(`{"page":"/cart"}`), Headers: headers}); !strings.Contains(named.Payload, `"page": "/cart"`) || named.Hidden != "" {
 		t.Errorf("with a header: %+v", named)
 	}
+	headers[0].Value = append(headers[0].Value, 7) // a place, which only Protobuf has
+	if long := s.Show("visits.v1", "", &wire.Message{Value: []byte(`{"page":"/cart"}`), Headers: headers}); !strings.Contains(long.Hidden, "cannot be decoded") {
+		t.Errorf("with a header that names more: %+v", long)
+	}
 	if bare := s.Show("visits.v1", "", &wire.Message{Value: []byte(`{"page":"/cart"}`)}); !strings.Contains(bare.Hidden, "cannot be decoded") {
 		t.Errorf("without the prefix: %+v", bare)
 	}

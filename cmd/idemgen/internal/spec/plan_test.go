@@ -93,7 +93,7 @@ func TestPlan(t *testing.T) {
 		{"a new type text", "type: counted", "type: [counted, tallied]", compatible, "topics.doors.v1.events.Counted.type changed"},
 		{"a longer window", "window: 8d", "window: 9d", compatible, "window was `8d` and is `9d`. Keys are known for longer"},
 		{"a shorter window", "window: 8d", "window: 7d", dedup, "- **breaks dedup**: the window of events \"Moved\", \"Counted\", \"Rung\", \"Opened\" is shorter: it was 8d and is 7d. Duplicates older than the new window count as new events"},
-		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits is new"},
+		{"limits", "package: doors\n", "package: doors\nlimits: {batch_events: 7}\n", compatible, "limits.batch_events is new"},
 		{"smaller records", "package: doors\n", "package: doors\nlimits: {max_payload: 2KiB}\n", letters, "max_payload is now 2048; it was 1048576"},
 		{"on_failure", "    record_key: {door: string}\n", "    record_key: {door: string}\n    on_failure: {stop_after: 7}\n", compatible, "on_failure is new"},
 		{"an effect", "set: {n: n}}]", "set: {n: n}}]\n        effect: {if_interrupted: retry}", uncalled, "Counted.effect is new. The previous version applies events without the call, beside this one or after a rollback"},
@@ -200,6 +200,23 @@ func TestPlanComparesWithGit(t *testing.T) {
 	refused(t, "--base selects a version in git", "plan", "--base", "HEAD", "idemgen.yaml", "idemgen.yaml")
 	write(t, "idemgen.yaml", strings.Replace(read(t, "idemgen.yaml"), "window: 8d", "window: 8", 1))
 	refused(t, "E108", "plan")
+}
+
+// What plan compares with is read as a whole: a state that is damaged, or a folder that is no folder,
+// is an error, not a plan without changes.
+func TestPlanNeedsWhatItCompares(t *testing.T) {
+	module(t, map[string]string{"idemgen.yaml": planned})
+	mustGit(t, "init", "-q", "-b", "main")
+	write(t, "idem.state.yaml", "version: 1\n")
+	mustGit(t, "add", "-A")
+	mustGit(t, "commit", "-q", "-m", "damaged")
+	refused(t, "here must be known_identities", "plan")
+	module(t, map[string]string{"old.yaml": planned, "new.yaml": planned})
+	must(t, "plan", "old.yaml", "new.yaml")
+	write(t, "migrations", "no folder")
+	refused(t, "migrations", "plan", "old.yaml", "new.yaml")
+	module(t, map[string]string{"idemgen.yaml": planned, "testdata/cases": "no folder"})
+	refused(t, "testdata/cases", "check")
 }
 
 // Without git, or outside of a repository, the error says what to do.

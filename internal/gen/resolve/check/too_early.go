@@ -66,10 +66,7 @@ func comesAfter(st, maker *draft.Step) bool {
 	told := map[*model.KeyPart]bool{} // by a column that both fill with that part of the record key
 	var made []model.Assign
 	for _, a := range st.Model.RowKey() {
-		v, set := maker.Set[st.Table.Of(a.Column)]
-		if !set {
-			v = maker.Where[st.Table.Of(a.Column)]
-		}
+		v := maker.Set[st.Table.Of(a.Column)]
 		made = append(made, model.Assign{Column: a.Column, Value: v.Model})
 		if p := a.Value.KeyPart(); p == v.Model.KeyPart() {
 			told[p] = true

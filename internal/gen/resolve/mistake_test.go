@@ -1,0 +1,83 @@
+package resolve
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/idemgen/idemgen/internal/gen/syntax"
+)
+
+// follow are the problems that may follow from a part that is missing, by its key: others cannot
+// do without it.
+var follow = map[string]string{
+	"types": "E208", "assume": "E501", "by": "E601", "each": "E308", "effect": "E308", "result": "E308", "external": "E606",
+	"idempotency_key": "E212", "source": "E212", "many": "E511", "tombstone": "E401", "OrderGone": "E401", "MailReceipt": "E208",
+}
+
+// A part of a spec that is null is one problem, at its place. What follows from it is not reported,
+// except in the few cases above.
+func TestOneMistakeIsOneProblem(t *testing.T) {
+	for _, name := range []string{"kitchen_sink", "effects", "record_keys", "external_tables", "patches"} {
+		data, err := os.ReadFile(filepath.Join(golden, "accepted", name, "idemgen.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc yaml.Node
+		if err := yaml.Unmarshal(data, &doc); err != nil {
+			t.Fatal(err)
+		}
+		each(doc.Content[0], nil, func(n *yaml.Node, path []int, keys []string) {
+			old := *n
+			*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "~"}
+			text, err := yaml.Marshal(&doc)
+			*n = old
+			var now yaml.Node
+			if err != nil || yaml.Unmarshal(text, &now) != nil {
+				t.Fatal(err)
+			}
+			at := now.Content[0]
+			for _, i := range path {
+				at = at.Content[i]
+			}
+			spec, problems := syntax.Load("s", text)
+			if spec != nil {
+				_, more := Resolve(spec)
+				problems.Append(more)
+			}
+			var found []string
+			there := 0
+			for _, p := range problems.Sorted() {
+				if p.Pos.Line == at.Line && p.Pos.Col == at.Column {
+					there++
+				} else if follow[keys[len(keys)-1]] != p.Code {
+					found = append(found, fmt.Sprintf("%d:%d: %s: %s", p.Pos.Line, p.Pos.Col, p.Code, p.Message))
+				}
+			}
+			if there != 1 || found != nil {
+				t.Errorf("%s: %s is null: %d problems are at %d:%d, others: %s", name, strings.Join(keys, "."), there, at.Line, at.Column, strings.Join(found, "; "))
+			}
+		})
+	}
+}
+
+// each calls f with each value below a node: where it is, and the keys that lead to it.
+func each(n *yaml.Node, path []int, f func(n *yaml.Node, path []int, keys []string), keys ...string) {
+	for i, c := range n.Content {
+		at := append(slices.Clone(path), i)
+		switch {
+		case n.Kind != yaml.MappingNode:
+			f(c, at, keys)
+			each(c, at, f, keys...)
+		case i%2 == 1:
+			to := append(slices.Clone(keys), n.Content[i-1].Value)
+			f(c, at, to)
+			each(c, at, f, to...)
+		}
+	}
+}

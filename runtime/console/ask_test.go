@@ -1,0 +1,61 @@
+package console_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+)
+
+// asked counts the letters about which something was requested, by what.
+func (s *site) asked() (is string) {
+	s.t.Helper()
+	err := s.db.QueryRow(s.t.Context(), `SELECT concat(count(*) FILTER (WHERE asked = 'r'), ' ', count(*) FILTER (WHERE asked = 'x')) FROM idem_dead_letter`).Scan(&is)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return is
+}
+
+// A request about many letters is made only if it was confirmed as it is: the number is typed, a
+// box is ticked where something could happen twice or never, and no further letter matches.
+func TestManyLettersAreRequestedAsConfirmed(t *testing.T) {
+	s := troubled(t)
+	idemtest.Exec(t, s.db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record)
+SELECT stream, n, 0, 'd', 'OrderPaid', 'handler: OrderPaid: no', '\x00' FROM idem_stream, generate_series(100, 219) n WHERE partition = 0`)
+	ask := link(t, s.get("dead"), "ask?verb=replay&amp;class=handler")
+	s.has(ask, "Replay 120 dead letters?")
+	for _, c := range []struct {
+		change string // of the form
+		want   string // on the page that refuses it; "" if the request is made
+	}{
+		{"verb=erase", "letters are replayed or discarded"},
+		{"through=", "the request does not say up to which letter"},
+		{"topic=&consumer=", "choose a topic or a consumer first"},
+		{"", "type 120, the number of letters, to confirm"},
+		{"count=12", "type 120, the number of letters, to confirm"},
+		{"count=120&verb=discard", "confirm that you mean it"},
+		{"count=120&verb=discard&sure=no", "confirm that you mean it"},
+		{"count=120&meant=119", "Replay 120 dead letters?"},
+		{"count=120&reason=", "reason"},
+		{"count=1 20&meant=120", ""},
+	} {
+		form, _ := url.ParseQuery(strings.TrimPrefix(ask, "ask?"))
+		form.Set("reason", "mended")
+		change, _ := url.ParseQuery(c.change)
+		for name, values := range change {
+			form[name] = values
+		}
+		r := s.do(http.MethodPost, "ask", form)
+		text := html.UnescapeString(body(t, r))
+		if made := r.StatusCode == http.StatusSeeOther; made != (c.want == "") || !strings.Contains(text, c.want) {
+			t.Errorf("%q: %d %s", c.change, r.StatusCode, text)
+		}
+		if is := s.asked(); is != map[bool]string{true: "120 0", false: "0 0"}[c.want == ""] {
+			t.Errorf("%q: requested are %s", c.change, is)
+		}
+	}
+}
