@@ -32,13 +32,13 @@ SELECT stream, n, 0, 'd', 'OrderPaid', 'handler: OrderPaid: no', '\x00' FROM ide
 		change string // of the form
 		want   string // on the page that refuses it; "" if the request is made
 	}{
-		{"verb=erase", "letters are replayed or discarded"},
-		{"through=", "the request does not say up to which letter"},
+		{"verb=erase", "letters can be replayed or discarded"},
+		{"through=", "the request does not name the newest letter that it includes"},
 		{"topic=&consumer=", "choose a topic or a consumer first"},
 		{"", "type 120, the number of letters, to confirm"},
 		{"count=12", "type 120, the number of letters, to confirm"},
-		{"count=120&verb=discard", "confirm that you mean it"},
-		{"count=120&verb=discard&sure=no", "confirm that you mean it"},
+		{"count=120&verb=discard", "check the box in the form to confirm the request"},
+		{"count=120&verb=discard&sure=no", "check the box in the form to confirm the request"},
 		{"count=120&meant=119", "Replay 120 dead letters?"},
 		{"count=120&reason=", "reason"},
 		{"count=1 20&meant=120", ""},

@@ -17,11 +17,11 @@ func TestALetterIsDecidedAsConfirmed(t *testing.T) {
 	idemtest.Exec(t, s.db, `UPDATE idem_dead_letter SET reason = 'interrupted: OrderPaid: nobody knows' WHERE offs = 1`)
 	const at = "consumer=projector&topic=orders.v1&partition=0&offset="
 	for _, c := range []struct{ form, want, asked string }{
-		{at + "0&verb=erase&reason=x", `a letter is replayed or discarded, not "erase"`, "0 0"},
-		{at + "0&verb=discard&reason=x", "a discarded letter never takes effect: confirm that you mean it", "0 0"},
+		{at + "0&verb=erase&reason=x", `a letter can be replayed or discarded, not "erase"`, "0 0"},
+		{at + "0&verb=discard&reason=x", "a discarded letter never takes effect: check the box to confirm", "0 0"},
 		{at + "0&verb=replay", "reason", "0 0"},
 		{at + "9&verb=replay&reason=x", "no dead letter", "0 0"},
-		{at + "1&verb=replay&reason=x", "say whether the call happened: a replay would make it again", "0 0"},
+		{at + "1&verb=replay&reason=x", "say whether the call happened: a replay would repeat it", "0 0"},
 		{at + "1&verb=replay&reason=x&happened=perhaps", "say whether the call happened", "0 0"},
 		{at + "1&verb=replay&reason=x&happened=yes&result=%7B", "the result of the call must be JSON", "0 0"},
 		{at + "0&verb=replay&reason=x", "", "1 0"},
@@ -72,7 +72,7 @@ func TestALetterHasItsWholeRecord(t *testing.T) {
 		}
 	}
 	idemtest.Exec(t, db, `UPDATE idem_stream SET topic = 'orders.v1'; UPDATE idem_dead_letter SET event = 'OrderPaid'`)
-	if text := body(t, s.do(http.MethodGet, "raw?"+strings.Replace(at, "payments", "orders", 1)+"0", nil)); !strings.Contains(text, "the payload cannot be given out as it is") {
+	if text := body(t, s.do(http.MethodGet, "raw?"+strings.Replace(at, "payments", "orders", 1)+"0", nil)); !strings.Contains(text, "the raw payload is not available") {
 		t.Errorf("what is sensitive: %s", text)
 	}
 }

@@ -20,7 +20,7 @@ func TestASearchSaysWhatItLacks(t *testing.T) {
 		{"find?topic=orders.v1&at=-1:3", "write the record as PARTITION:OFFSET"},
 		{"find?topic=orders.v1&at=0:-3", "write the record as PARTITION:OFFSET"},
 		{"find?topic=payments.v1&consumer=projector&key=abc", "write each part of the key as NAME=VALUE, on a line of its own"},
-		{"find?topic=orders.v1&consumer=audit&key=a%3Db", "the spec of audit is not known here"},
+		{"find?topic=orders.v1&consumer=audit&key=a%3Db", "the spec of audit, which defines its keys, is not known here"},
 		{"find?topic=none&at=0:3", "none"},
 		{"find?topic=orders.v1&at=0:9&key=key%3Da", "idemgen find orders.v1 --offset 0:9 --key 'key=a'"},
 		{"find?topic=orders.v1&at=0:3", "decode"},
