@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,32 @@ func TestACaseIsBrokenIfAPartOfItIsRefused(t *testing.T) {
 		if c, problems := LoadCase("case.yaml", []byte(text)); !c.Broken || problems.Errors() == 0 {
 			t.Errorf("%q: broken %v, %d problems", text, c.Broken, problems.Errors())
 		}
+	}
+	const ends = "then: nothing\n"
+	for text, want := range map[string]string{
+		"events: [{topic: a}]\n" + ends:                                              "1:11 E110 an event must have either value or text",
+		"events: [{topic: a, value: 1, text: x}, {topic: a, value: 2}]\n" + ends:     "1:11 E110 an event must have either value or text",
+		"events: [{topic: a, value: 1, error: x, interrupted: true}]\n" + ends:       "1:41 E110 a call has one outcome, but here are two: error and interrupted",
+		"events: [{topic: a, value: 1, result: {a: 1}, error: x}]\n" + ends:          "1:47 E110 a call has one outcome, but here are two: result and error",
+		"events: [{topic: a, value: 1, interrupted: true, result: {a: 1}}]\n" + ends: "1:50 E110 a call has one outcome, but here are two: interrupted and result",
+		"given: {a: x, b: []}\nevents: [{topic: a, value: 1}]\n" + ends:              "1:12 E106 the rows of \"a\" must be a list, not a text",
+		"events: [{topic: a, value: 1}]\nthen: {a: {b: 1}, c: 1}\n":                  "2:11 E106 then of \"a\" must be a list, not a map",
+		"events: [{topic: a, value: 1}]\nthen: {dead_letters: {}, c: 1}\n":           "2:22 E106 then of \"dead_letters\" must not be an empty map",
+		"": "1:1 E106 the case must be a map, not empty",
+		"events: [{topic: a, value: 1}]\nthen: {}\n": "2:7 E106 then must not be an empty map",
+	} {
+		c, problems := LoadCase("case.yaml", []byte(text))
+		got := ""
+		for _, p := range problems.Sorted() {
+			got += fmt.Sprintf("%d:%d %s %s", p.Pos.Line, p.Pos.Col, p.Code, p.Message)
+		}
+		if got != want || !c.Broken {
+			t.Errorf("%q: broken %v\n%s\nwant\n%s", text, c.Broken, got, want)
+		}
+	}
+	quoted, _ := LoadCase("case.yaml", []byte("events: [{topic: a, value: 1, headers: {a: \"null\", b: null}}]\n"+ends))
+	if h := quoted.Events[0].Headers; len(h) != 2 || h[0].Value == nil || h[0].Value.Value != "null" || h[1].Value != nil {
+		t.Errorf("headers: %+v", h)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(wholeCase), &doc); err != nil {
