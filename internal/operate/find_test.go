@@ -53,7 +53,8 @@ func TestLetterIsTheAnswerUntilItsOffsetIsReadAgain(t *testing.T) {
 INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record) VALUES
     (1, 11, 2, 'd', NULL, 'decode: bad', NULL), (1, 12, 2, 'd', NULL, 'decode: bad', NULL), (1, 13, 7, 'w', 'Paid', 'decode: Paid: bad', NULL);
 INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, resolved_at, resolved_seq, resolved_by)
-VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
+VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended');
+UPDATE idem_dead_letter SET created_at = '2026-11-23 10:00Z'`)
 	for offset, verdict := range map[int64]operate.Verdict{10: operate.Replayed, 11: operate.Dead, 12: operate.Covered, 13: operate.Waiting} {
 		a, err := operate.FindOffset(t.Context(), db, projector, offset)
 		if err != nil {
@@ -61,6 +62,13 @@ VALUES (1, 10, 2, 'r', 'handler: no', now(), 8, 'ann: mended')`)
 		}
 		want(t, "verdict", a.Verdict, verdict)
 		want(t, "a letter", a.Letter != nil, verdict != operate.Covered)
+		if because := map[int64]string{
+			10: "ledger row 2 passed it at 2026-11-23T10:00:00Z: handler; ledger row 8 ended that",
+			11: "ledger row 2 passed it at 2026-11-23T10:00:00Z: decode",
+			13: "ledger row 7 passed it at 2026-11-23T10:00:00Z: decode",
+		}[offset]; because != "" {
+			want(t, "why", a.Because, because)
+		}
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET reason = 'interrupted: Paid: nobody knows', key = 'abababab-abab-abab-abab-abababababab' WHERE offs = 11`)
 	a, err := operate.FindOffset(t.Context(), db, projector, 11)

@@ -35,35 +35,51 @@ func codesIn(t *testing.T, patterns ...string) map[string]bool {
 	return codes
 }
 
-// Of the problems of refused specs, this package finds those whose codes only it has, and none
-// that is not in expected.txt.
+// Of the problems of refused specs and cases, this package finds those whose codes only it has, and
+// none that is not in expected.txt.
 func TestRefusedSpecs(t *testing.T) {
-	own, others := codesIn(t, "*.go"), codesIn(t, "../resolve/*.go", "../resolve/*/*.go", "../../../generator/*.go")
+	own, others := codesIn(t, "*.go"), codesIn(t, "../resolve/*.go", "../resolve/*/*.go", "../../../generator/*.go", "../../proof/cases/*.go")
 	folders, err := filepath.Glob("../../../testdata/golden/refused/*")
 	if err != nil || len(folders) < 100 {
 		t.Fatal(folders, err)
 	}
 	for _, dir := range folders {
-		spec, err := os.ReadFile(filepath.Join(dir, "idemgen.yaml"))
-		if os.IsNotExist(err) { // several specs
-			continue
-		}
-		expected, wrong := os.ReadFile(filepath.Join(dir, "expected.txt"))
-		if err != nil || wrong != nil {
-			t.Fatal(err, wrong)
-		}
-		var printed strings.Builder
-		_, problems := Load("idemgen.yaml", spec)
-		if err := problems.Print(&printed, "idemgen.yaml", spec); err != nil {
+		expected, err := os.ReadFile(filepath.Join(dir, "expected.txt"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range problem.FindAllString(printed.String(), -1) {
+		cases, err := filepath.Glob(filepath.Join(dir, "testdata", "cases", "*.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found strings.Builder
+		for _, file := range append(cases, filepath.Join(dir, "idemgen.yaml")) {
+			content, err := os.ReadFile(file)
+			if os.IsNotExist(err) { // several specs
+				continue
+			}
+			name, wrong := filepath.Rel(dir, file)
+			if err != nil || wrong != nil {
+				t.Fatal(err, wrong)
+			}
+			var problems Diagnostics
+			if name == "idemgen.yaml" {
+				_, problems = Load(name, content)
+			} else {
+				_, problems = LoadCase(name, content)
+			}
+			if err := problems.Print(&found, name, content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, p := range problem.FindAllString(found.String(), -1) {
 			if !strings.Contains(string(expected), p) {
 				t.Errorf("%s: not expected:\n%s", filepath.Base(dir), p)
 			}
 		}
 		for _, p := range problem.FindAllStringSubmatch(string(expected), -1) {
-			if strings.HasPrefix(p[0], "idemgen.yaml:") && own[p[1]] && !others[p[1]] && !strings.Contains(printed.String(), p[0]) {
+			its := strings.HasPrefix(p[0], "idemgen.yaml:") || strings.HasPrefix(p[0], "testdata/cases/")
+			if its && own[p[1]] && !others[p[1]] && !strings.Contains(found.String(), p[0]) {
 				t.Errorf("%s: not found:\n%s", filepath.Base(dir), p[0])
 			}
 		}
