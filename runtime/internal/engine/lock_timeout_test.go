@@ -28,7 +28,7 @@ func TestHeldLockIsNoDeadLetterOfAHandler(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := rig.Service{Handle: rig.AddOne, Edit: func(s *wire.Service) {
-		s.Limits.LockTimeout, s.Limits.EventTimeout = 2*time.Second, 2*time.Second
+		s.Limits.LockTimeout, s.Limits.EventTimeout = 8*time.Second, 8*time.Second // a busy machine takes part of the half
 	}}.Consumer(t, db)
 	w := rig.Own(t, c)
 	for range 2 {

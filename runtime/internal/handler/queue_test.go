@@ -327,6 +327,8 @@ func TestQueueIsBounded(t *testing.T) {
 				began := g.Trips.Load()
 				queue(tx, func() { inside = g.Trips.Load() - began })
 				return nil
+			}, Edit: func(s *wire.Service) { // thousands of statements, on a machine that is busy
+				s.Limits.BatchTimeout, s.Limits.EventTimeout, s.Limits.StatementTimeout = 4*time.Minute, 2*time.Minute, time.Minute
 			}}.Consumer(t, rig.Through(t, db, &g))
 			w := rig.Own(t, c)
 			rig.Apply(t, w, rig.Records(0, "put 1 0", "call 1"))
