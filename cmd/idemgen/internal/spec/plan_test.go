@@ -210,7 +210,7 @@ func TestPlanNeedsWhatItCompares(t *testing.T) {
 	write(t, "idem.state.yaml", "version: 1\n")
 	mustGit(t, "add", "-A")
 	mustGit(t, "commit", "-q", "-m", "damaged")
-	refused(t, "here must be known_identities", "plan")
+	refused(t, "want known_identities", "plan")
 	module(t, map[string]string{"old.yaml": planned, "new.yaml": planned})
 	must(t, "plan", "old.yaml", "new.yaml")
 	write(t, "migrations", "no folder")
