@@ -139,7 +139,7 @@ func TestPlan(t *testing.T) {
 		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys reads `keys.north.v1, keys.east.v1, keys.south.v1`, and read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and the others continue"},
 		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are not among them any more are not read; their ledgers, keys and rows stay. To do: deploy this when they are read to their ends"},
 		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is json_string, and was plain"},
-		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload is new"},
+		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload.encoding is new"},
 		{"the encoding of record keys", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}\n    record_key_format: {encoding: confluent_json}", letters, "record_key_format.encoding is confluent_json, and was plain"},
 		{"record keys in JSON", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}", letters, "record_key is read as JSON, and was read as text"},
 		{"another path of a patch", "path: Title", "path: Heading", loses, `field "title" is read at $.Heading, and was at $.Title`},
