@@ -20,8 +20,8 @@ var follow = map[string]string{
 	"idempotency_key": "E212", "source": "E212", "many": "E511", "tombstone": "E401", "OrderGone": "E401", "MailReceipt": "E208",
 }
 
-// A part of a spec that is null is one problem, at its place. What follows from it is not reported,
-// except in the few cases above.
+// A part of a spec that is null is one problem, at its place. What follows from it is not
+// reported, except in the few cases above.
 func TestOneMistakeIsOneProblem(t *testing.T) {
 	for _, name := range []string{"kitchen_sink", "effects", "record_keys", "external_tables", "patches"} {
 		data, err := os.ReadFile(filepath.Join(golden, "accepted", name, "idemgen.yaml"))

@@ -202,7 +202,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 	refused(t, "E108", "plan")
 }
 
-// What plan compares with is read as a whole: a state that is damaged, or a folder that is no folder,
+// What plan compares with is read as a whole: a damaged state, or a file in the place of a folder,
 // is an error, not a plan without changes.
 func TestPlanNeedsWhatItCompares(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": planned})
