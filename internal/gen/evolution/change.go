@@ -167,12 +167,3 @@ func (c *comparison) renamed(id state.Identity) {
 	}
 	c.tell("/topics/"+id.Topic, "/topics/"+id.WasTopic)
 }
-
-// only reports whether a map that one of the versions has, and the other has not, holds one key.
-func (c *comparison) only(key string, path ...string) bool {
-	old, now := get(c.old.Spec, path...), get(c.now.Spec, path...)
-	if now == nil {
-		old, now = now, old
-	}
-	return old == nil && now != nil && len(now.Pairs) == 1 && now.Pairs[0].Key == key
-}

@@ -67,7 +67,7 @@ func ofEntries(path []string) bool {
 	case 1:
 		return path[0] == "tables" || path[0] == "types" || path[0] == "limits"
 	case 3:
-		return path[2] == "fields" // of a topic or a type
+		return slices.Contains([]string{"fields", "payload", "record_key_format"}, path[2]) // of a topic or a type
 	}
 	return false
 }
@@ -204,7 +204,7 @@ func named(path []string, i int) bool {
 func (c *comparison) event(e edit) (Verdict, string) {
 	switch {
 	case e.old == nil && c.follows(e):
-		return GoCallers, "the event has another name in Go; its records and keys are the same"
+		return GoCallers, "the event has another name in Go, and the type that it had"
 	case e.old == nil:
 		return Compatible, "older versions treat its records as its skip says; roll out before producers send it"
 	case e.now == nil:

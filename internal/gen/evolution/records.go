@@ -113,11 +113,7 @@ func (c *comparison) packing(topic, under string, was, is *model.Packed) {
 // written tells of a change of how values or keys are written.
 func (c *comparison) written(topic, under, key string, v Verdict, effect, what string, args ...any) {
 	c.add(v, "topic "+topic+": "+fmt.Sprintf(what, args...), effect, firstRead)
-	place := "/topics/" + topic + "/" + under
-	c.tell(place + "/" + key)
-	if c.only(key, "topics", topic, under) {
-		c.tell(place)
-	}
+	c.tell("/topics/" + topic + "/" + under + "/" + key)
 }
 
 // whole reports whether a record key is one value, without members.
@@ -219,11 +215,8 @@ func (c *comparison) unread(u unread) {
 	c.add(verdict, fmt.Sprintf("event %q of %s: %s", u.event, u.topic, u.what), effect, u.do)
 	topic := "/topics/" + u.topic
 	event := topic + "/events/" + u.event
-	if u.moved { // the keys whose change moved it need no line of their own
-		c.tell(topic+"/payload/naming", "/types/"+u.typ+"/naming", "/payload/naming", "/naming")
-		if c.only("naming", "topics", u.topic, "payload") {
-			c.tell(topic + "/payload")
-		}
+	if u.moved { // the key whose change moved it needs no line of its own
+		c.tell(topic + "/payload/naming")
 	}
 	c.tellField(u.about)
 	c.tell(topic+"/record_key", event+"/tombstone")

@@ -29,8 +29,8 @@ func printed(t testing.TB, file string, data []byte) string {
 	return b.String()
 }
 
-// Each refused spec has the problems that its expected.txt has, and no others. What takes more than
-// the spec is tested with the command: other files, and what was generated before.
+// Each refused spec has the problems that its expected.txt has, and no others. What takes more
+// than the spec is tested with the command: other files, and what was generated before.
 func TestRefused(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(golden, "refused", "*", "idemgen.yaml"))
 	if err != nil {

@@ -264,3 +264,44 @@ func TestKeyFieldsAreMissedWhereTheyAreMeant(t *testing.T) {
 		t.Error(lacks)
 	}
 }
+
+// A hint fits its mistake: an example has a name of the spec if there is a valid one. What follows
+// from a mistake is not reported; two mistakes are two problems.
+func TestHintsFitTheMistake(t *testing.T) {
+	const spec = `version: 1
+consumer: c
+package: p
+tables:
+  rows: {primary_key: [k], columns: {k: text, n: {type: bigint, default: 0}, at: timestamptz}}
+topics:
+  t.v1:
+    record_key: {k: string}
+    assume: [ordered]
+    idempotency_key: {source: {header: id}, window: 8d}
+    events:
+      Seen:
+        fields: {at: timestamp}
+        write: [{upsert: rows, leave: [n]}]
+        handle: true
+`
+	const keyed = "primary_key: [k], columns: {k: text, n: {type: bigint, default: 0}, at: timestamptz}"
+	for _, c := range []struct {
+		old, new, want, hint string
+		n                    int
+	}{
+		{keyed, "columns: {k: text, n: {type: bigint, default: 0}, at: timestamptz}", `E604: table "rows" has no primary_key`, "for example primary_key: [k]", 1},
+		{keyed, "columns: {Key: text, n: {type: bigint, default: 0}, at: timestamptz}", `E604: table "rows" has no primary_key`, "for example primary_key: [id]", 2},
+		{keyed, "columns: {}", `E604: table "rows" has no primary_key`, "for example primary_key: [id]", 2},
+		{keyed, "description: x", `E604: table "rows" has no primary_key`, "for example primary_key: [id]", 2},
+		{"{upsert: rows, leave: [n]}", "{add: rows, where: {k: k}, set: {at: at}, leave: [n], if_missing: insert}", `E105: add step lacks the key "plus" or "minus"`, "", 1},
+		{"{type: bigint, default: 0}", "{type: text, default: now}", "", "", 0},
+		{"{type: bigint, default: 0}", "{type: bigint, default: now}", `E304: default "now" does not fit`, "write now(), in a timestamptz column", 1},
+		{"{type: bigint, default: 0}", "{type: bigint, default: x}", `E304: default "x" does not fit`, "", 1},
+	} {
+		text := strings.Replace(spec, c.old, c.new, 1)
+		got := printed(t, "s", []byte(text))
+		if c.want == "" && got != "" || strings.Count(got, ": E") != c.n || !strings.Contains(got, c.want) || !strings.Contains(got, c.hint) {
+			t.Errorf("%s:\n%swant %s, hint %s", c.new, got, c.want, c.hint)
+		}
+	}
+}

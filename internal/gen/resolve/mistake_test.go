@@ -20,10 +20,11 @@ var follow = map[string]string{
 	"idempotency_key": "E212", "source": "E212", "many": "E511", "tombstone": "E401", "OrderGone": "E401", "MailReceipt": "E208",
 }
 
-// A part of a spec that is null is one problem, at its place. What follows from it is not reported,
-// except in the few cases above.
+// A part of a spec that is null is one problem, at its place. What follows from it is not
+// reported, except in the few cases above.
 func TestOneMistakeIsOneProblem(t *testing.T) {
-	for _, name := range []string{"kitchen_sink", "effects", "record_keys", "external_tables", "patches"} {
+	seen := map[string]int{} // how often a part was tried, by its last two keys
+	for _, name := range []string{"effects", "record_keys", "external_tables", "patches", "kitchen_sink"} {
 		data, err := os.ReadFile(filepath.Join(golden, "accepted", name, "idemgen.yaml"))
 		if err != nil {
 			t.Fatal(err)
@@ -33,6 +34,10 @@ func TestOneMistakeIsOneProblem(t *testing.T) {
 			t.Fatal(err)
 		}
 		each(doc.Content[0], nil, func(n *yaml.Node, path []int, keys []string) {
+			last := strings.Join(keys[max(0, len(keys)-2):], ".")
+			if seen[last]++; seen[last] > 1 {
+				return
+			}
 			old := *n
 			*n = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "~"}
 			text, err := yaml.Marshal(&doc)

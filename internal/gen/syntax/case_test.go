@@ -50,6 +50,7 @@ func TestACaseIsBrokenIfAPartOfItIsRefused(t *testing.T) {
 		"events: [{topic: a, value: 1, result: {a: 1}, error: x}]\n" + ends:          "1:47 E110 a call has one outcome, but here are two: result and error",
 		"events: [{topic: a, value: 1, interrupted: true, result: {a: 1}}]\n" + ends: "1:50 E110 a call has one outcome, but here are two: interrupted and result",
 		"given: {a: x, b: []}\nevents: [{topic: a, value: 1}]\n" + ends:              "1:12 E106 the rows of \"a\" must be a list, not a text",
+		"events: [{topic: a, value: 1}]\nthen: {a: [x], b: []}\n":                    "2:12 E106 a row of \"a\" must be a map, not a text",
 		"events: [{topic: a, value: 1}]\nthen: {a: {b: 1}, c: 1}\n":                  "2:11 E106 then of \"a\" must be a list, not a map",
 		"events: [{topic: a, value: 1}]\nthen: {dead_letters: {}, c: 1}\n":           "2:22 E106 then of \"dead_letters\" must not be an empty map",
 		"": "1:1 E106 the case must be a map, not empty",

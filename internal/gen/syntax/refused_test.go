@@ -35,8 +35,8 @@ func codesIn(t *testing.T, patterns ...string) map[string]bool {
 	return codes
 }
 
-// Of the problems of refused specs and cases, this package finds those whose codes only it has, and
-// none that is not in expected.txt.
+// Of the problems of refused specs and cases, this package finds those whose codes only it has,
+// and none that is not in expected.txt.
 func TestRefusedSpecs(t *testing.T) {
 	own, others := codesIn(t, "*.go"), codesIn(t, "../resolve/*.go", "../resolve/*/*.go", "../../../generator/*.go", "../../proof/cases/*.go")
 	folders, err := filepath.Glob("../../../testdata/golden/refused/*")

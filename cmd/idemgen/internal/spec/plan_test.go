@@ -139,7 +139,7 @@ func TestPlan(t *testing.T) {
 		{"more topics", "keys.east.v1]", "keys.east.v1, keys.south.v1]", compatible, "topics.keys now reads `keys.north.v1, keys.east.v1, keys.south.v1`; it read `keys.north.v1, keys.east.v1`. Topics that are new to it are read from start_from, and the others continue"},
 		{"fewer topics", "[keys.north.v1, keys.east.v1]", "keys.east.v1", compatible, "Topics that are no longer among them are not read; their ledgers, keys and rows stay. To do: deploy this once they have been read to their ends"},
 		{"an encoding", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: json_string}", letters, "payload.encoding is now json_string; it was plain"},
-		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload is new"},
+		{"the encoding that it had", "    event_type: {header: type}", "    event_type: {header: type}\n    payload: {encoding: plain}", compatible, "payload.encoding is new"},
 		{"the encoding of record keys", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}\n    record_key_format: {encoding: confluent_json}", letters, "record_key_format.encoding is now confluent_json; it was plain"},
 		{"record keys in JSON", "    record_key: {door: string}", "    record_key: {door: {type: string, path: $}}", letters, "record_key is now read as JSON; it was read as text"},
 		{"another path of a patch", "path: Title", "path: Heading", loses, `field "title" is now read at $.Heading; it was at $.Title`},
@@ -202,7 +202,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 	refused(t, "E108", "plan")
 }
 
-// What plan compares with is read as a whole: a state that is damaged, or a folder that is no folder,
+// What plan compares with is read as a whole: a damaged state, or a file in the place of a folder,
 // is an error, not a plan without changes.
 func TestPlanNeedsWhatItCompares(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": planned})
