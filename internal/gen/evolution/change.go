@@ -23,7 +23,7 @@ type Verdict string
 // The verdicts, from the mildest.
 const (
 	Compatible  Verdict = "compatible"
-	GoCallers   Verdict = "Go callers change"
+	GoCallers   Verdict = "Go code must change"
 	Migration   Verdict = "migration appended"
 	ByHand      Verdict = "migration by hand"
 	DeadLetters Verdict = "records still in the topic become dead letters"

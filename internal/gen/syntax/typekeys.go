@@ -68,8 +68,8 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 		value: encodingValue(headerEncodings, func(f *Field) **Text { return &f.Encoding }),
 		text: "Encoding of the header. `plain` is text. `binary` is a big-endian int32 (4 bytes) or int64 (8 bytes), a 16-byte " +
 			"uuid, or raw bytes.",
-		more: "All fields of a topic must read a header with the same encoding. To make a binary header part of the idempotency " +
-			"key, name its field in `source`. A field without `header` cannot have an encoding (E110).",
+		more: "All fields of a topic that read the same header must use the same encoding. To make a binary header part " +
+			"of the idempotency key, name its field in `source`. A field without `header` cannot have an encoding (E110).",
 		standard: "`plain`",
 		codes:    "E110 E306",
 		example:  "id: {type: uuid, header: id, encoding: binary}"},

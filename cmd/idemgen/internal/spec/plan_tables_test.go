@@ -84,9 +84,9 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 				"To do: if it is the same field under another name, keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have; if it is another field, declare it optional or with a default until then.\n" +
 				"- **compatible**: topics.doors.v1.events.Moved.write changed. It applies to events from now on; existing rows stay as they are. The previous version applies events by its own steps, beside this one or after a rollback" + recompared},
 		"the same place": {planned, []string{"hand: optional string", "arm: {type: optional string, path: hand}"},
-			"- **Go callers change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct's field has another name" + recompared},
+			"- **Go code must change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct's field has another name" + recompared},
 		"the same place in a type": {bells, []string{"Bell: {fields: {id: string, note: optional string}}", "Bell: {fields: {id: string, word: {type: optional string, path: note}}}"},
-			"- **Go callers change**: type \"Bell\": field \"word\" was called \"note\". It is read at the same place; the struct's field has another name" + recompared},
+			"- **Go code must change**: type \"Bell\": field \"word\" was called \"note\". It is read at the same place; the struct's field has another name" + recompared},
 		// What is said of one event is not denied of the other, whose field has the same type.
 		"two events": {strings.Replace(planned, "opened, effect: {if_interrupted: retry}", "opened, fields: {state: State}, effect: {if_interrupted: retry}", 1),
 			[]string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},

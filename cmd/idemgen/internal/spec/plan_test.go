@@ -72,7 +72,7 @@ topics:
 func TestPlan(t *testing.T) {
 	const (
 		compatible = "compatible"
-		callers    = "Go callers change"
+		callers    = "Go code must change"
 		migration  = "migration appended"
 		byHand     = "migration by hand"
 		letters    = "records still in the topic become dead letters"
