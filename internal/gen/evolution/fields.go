@@ -262,7 +262,7 @@ func (c *fields) members(was, is *model.Type) {
 		}
 	}
 	if len(gone) > 0 {
-		c.report("", firstText, "%s is no longer a text of %q", strings.Join(gone, ", "), is.Name)
+		c.report("", firstText, "%s is no longer a value of %q", strings.Join(gone, ", "), is.Name)
 	}
 	c.compare(was.Fields, is.Fields)
 	c.at = outer

@@ -140,7 +140,7 @@ var ofKey = map[string]struct {
 	"record_key":  {Compatible, "records that were read before can still be read"},
 	"event_type":  {Compatible, "records that were read before can still be read"},
 	"type":        {Compatible, "records that were read before can still be read"},
-	"enum":        {Compatible, "it still accepts every text that it accepted"},
+	"enum":        {Compatible, "it still accepts every value that it accepted"},
 
 	// What these say reached the state, and was compared there.
 	"payload":           {Compatible, sameRead},

@@ -22,7 +22,7 @@ const (
 	firstJSON     = "declare it json until the older records have been read, or deploy this once they have"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this once they have been read"
 	firstEnded    = "stop the previous version before this one starts"
-	firstText     = "keep the text until the records that contain it have been read"
+	firstText     = "keep the value until the records that contain it have been read"
 )
 
 const (
@@ -157,7 +157,7 @@ func (c *comparison) types(old, now *model.Topic) {
 			}
 		}
 		if len(gone) > 0 && !now.SkipUnknown {
-			c.unhandled(now, was, "keep the text until the records that contain it have been read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
+			c.unhandled(now, was, "keep the value until the records that contain it have been read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
 		}
 	}
 }

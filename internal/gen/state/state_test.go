@@ -114,7 +114,7 @@ func TestUnusableFiles(t *testing.T) {
 		{"unknown key", good + "extra: 1\n", "edited by hand"},
 		{"comment", strings.Replace(good, "tables:\n", "# mine\ntables:\n", 1), "edited by hand"},
 		{"list for a map", good[:strings.Index(good, "tables:")] + "tables:\n  - orders\n", "want a map"},
-		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "want a text"},
+		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "want a string"},
 		{"identity", strings.Replace(good, "\nidentity: ", "\nidentity: x", 1), "8 hex digits"},
 		{"no identity", good[:strings.Index(good, "identity: ")] + good[strings.Index(good, "keys:\n"):], "known_identities"},
 	} {

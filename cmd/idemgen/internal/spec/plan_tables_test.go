@@ -63,7 +63,7 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 	bells := strings.NewReplacer("  Ring: {", "  Bell: {fields: {id: string, note: optional string}}\n  Ring: {", "ring: optional Ring", "ring: optional Bell").Replace(planned)
 	const (
 		another = "- **compatible**: types.%[2]s is new. The parts that events read were compared.\n- **compatible**: types.%[1]s is gone. The parts that events read were compared.\n"
-		keep    = "Records from before this change become dead letters. To do: keep the text until the records that contain it have been read.\n"
+		keep    = "Records from before this change become dead letters. To do: keep the value until the records that contain it have been read.\n"
 	)
 	for name, tc := range map[string]struct {
 		spec     string
@@ -71,7 +71,7 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 		want     string
 	}{
 		"another enum": {planned, []string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},
-			dead + "\"shut\" is no longer a text of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
+			dead + "\"shut\" is no longer a value of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
 		"another type": {bells, []string{"ring: optional Bell", "ring: optional Gong", "Bell: {fields: {id: string, note: optional string}}", "Gong: {fields: {id: string, note: string}}"},
 			dead + "field \"note\" is now required; it was not before. Records from before this change become dead letters. " +
 				"To do: declare it optional or with a default until the older records have been read, or deploy this once they have.\n" + fmt.Sprintf(another, "Bell", "Gong")},
@@ -90,7 +90,7 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 		// What is said of one event is not denied of the other, whose field has the same type.
 		"two events": {strings.Replace(planned, "opened, effect: {if_interrupted: retry}", "opened, fields: {state: State}, effect: {if_interrupted: retry}", 1),
 			[]string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},
-			dead + "\"shut\" is no longer a text of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
+			dead + "\"shut\" is no longer a value of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
 	} {
 		if got := planOf(t, tc.spec, strings.NewReplacer(tc.replaced...).Replace(tc.spec)); got != tc.want {
 			t.Errorf("%s:\n%swant\n%s", name, got, tc.want)

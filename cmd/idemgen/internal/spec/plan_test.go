@@ -86,7 +86,7 @@ func TestPlan(t *testing.T) {
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
 		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read. The content of event \"Moved\" of doors.v1 is defined differently: duplicates of events that were applied before are recognized, but their content is not compared.\n"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},
-		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a text of "State"`},
+		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a value of "State"`},
 		{"a new event", "  keys:", "      Lost: {type: lost, fields: {n: int32}, handle: true}\n  keys:", compatible, "topics.doors.v1.events.Lost is new"},
 		{"a new topic", "  keys:", "  new.v1: {idempotency_key: {source: {header: k}, window: 1d}, events: {E: {handle: true}}}\n  keys:", compatible, "topics.new.v1 is new. It is read from start_from"},
 		{"an ignored type", "    event_type:", "    ignore: [old]\n    event_type:", compatible, "topics.doors.v1.ignore is new"},
@@ -184,7 +184,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
 	edit(t, "svc/idemgen.yaml", "[open, shut]", "[shut]")
-	want := `"open" is no longer a text of "State"`
+	want := `"open" is no longer a value of "State"`
 	if code, out, stderr := run(t, "plan", "svc/idemgen.yaml"); code != different || !strings.Contains(out, want) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
