@@ -46,8 +46,8 @@ func (p *sameV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *sameV1Plan) Flush(b *wire.Batch) {
 	b.Write(ownAddPlacesSQL, &p.ownAddPlaces)
 }

@@ -54,8 +54,8 @@ func (p *noticesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *noticesV1Plan) Flush(b *wire.Batch) {
 	b.Write(noticedInsertNoticesSQL, &p.noticedInsertNotices)
 }
@@ -134,7 +134,7 @@ func (p *noticesV1Plan) addNoticed(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("notices").Text(e.NoticeID))
 	r := p.noticedInsertNotices.Row()
 	r.Text(e.NoticeID)

@@ -45,8 +45,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentInsertPaymentsSQL, &p.paymentInsertPayments)
 }
@@ -55,7 +55,7 @@ func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 type paymentsV1Decoder = strictjson.Scanner
 
 // Payment is the event of topic "payments.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Payment struct {
 	PaymentID idem.UUID
 	AccountID string
@@ -109,7 +109,7 @@ func (p *paymentsV1Plan) addPayment(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paymentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.paymentInsertPayments.Row()
 	r.UUID(e.PaymentID)

@@ -44,8 +44,8 @@ func (p *readingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *readingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(readingInsertReadingsSQL, &p.readingInsertReadings)
 }
@@ -54,7 +54,7 @@ func (p *readingsV1Plan) Flush(b *wire.Batch) {
 type readingsV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "readings.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Reading struct {
 	ReadingID   int64
 	DeviceID    string
@@ -118,7 +118,7 @@ func (p *readingsV1Plan) addReading(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readingEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("readings").Int(e.ReadingID))
 	r := p.readingInsertReadings.Row()
 	r.Int8(e.ReadingID)

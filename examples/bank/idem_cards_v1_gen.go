@@ -69,8 +69,8 @@ func (p *cardsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *cardsV1Plan) Flush(b *wire.Batch) {
 	b.Write(cardRefundedAddAccountsSQL, &p.cardRefundedAddAccounts)
 	b.Write(cardCapturedInsertCapturesSQL, &p.cardCapturedInsertCaptures)
@@ -82,7 +82,7 @@ type cardsV1Decoder = strictjson.Scanner
 
 // CardCaptured says that a payment by card was captured. It was authorized before, so the
 // balance is not checked.
-// It is event "card.captured" on topic "cards.v1".
+// Its type on topic "cards.v1" is "card.captured".
 // Its idempotency key is entry_id (payload); records with the same key are one event.
 type CardCaptured struct {
 	Currency  string
@@ -152,8 +152,8 @@ func (p *cardsV1Plan) addCardCaptured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardCapturedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("captures").UUID(e.EntryID))
 	r := p.cardCapturedInsertCaptures.Row()
@@ -193,7 +193,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // CardRefunded says that a shop paid money back to the card. Fees are not paid back.
-// It is event "card.refunded" on topic "cards.v1".
+// Its type on topic "cards.v1" is "card.refunded".
 // Its idempotency key is entry_id (payload); records with the same key are one event.
 type CardRefunded struct {
 	EntryID   idem.UUID
@@ -256,8 +256,8 @@ func (p *cardsV1Plan) addCardRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cardRefundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("refunds").UUID(e.EntryID))
 	r := p.cardRefundedInsertRefunds.Row()

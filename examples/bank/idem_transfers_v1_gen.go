@@ -67,7 +67,7 @@ type transfersV1Decoder = strictjson.Scanner
 
 // TransferRequested asks for a transfer. It is booked if the balance covers it, and refused if
 // not.
-// It is event "transfer.requested" on topic "transfers.v1".
+// Its type on topic "transfers.v1" is "transfer.requested".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type TransferRequested struct {
 	Debtor      idem.UUID

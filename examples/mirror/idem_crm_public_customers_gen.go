@@ -68,8 +68,8 @@ func (p *crmPublicCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *crmPublicCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerDeletedDeleteCustomersSQL, &p.customerDeletedDeleteCustomers)
@@ -100,8 +100,8 @@ func (k *crmPublicCustomersKey) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // A row was inserted, updated, or read for the snapshot.
-// It is event "c" or "u" or "r" on topic "crm.public.customers".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its type on topic "crm.public.customers" is "c" or "u" or "r".
+// Its idempotency key is its topic, partition and offset.
 type CustomerChanged struct {
 	ID        int64              // "after.id"
 	Email     string             // "after.email"
@@ -210,7 +210,7 @@ func (p *crmPublicCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Messa
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("customers").Int(e.ID))
 	r := p.customerChangedUpsertCustomers.Row()
 	r.Int8(e.ID)
@@ -289,7 +289,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // CustomerDeleted is event "d" on topic "crm.public.customers".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type CustomerDeleted struct {
 	ID       int64     // "before.id"
 	SourceAt time.Time // "source.ts_ms"
@@ -349,7 +349,7 @@ func (p *crmPublicCustomersPlan) addCustomerDeleted(b *wire.Batch, m *wire.Messa
 	if fresh, err := customerDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("customers").Int(e.ID))
 	p.customerDeletedDeleteCustomers.Row().Int8(e.ID)
 	return nil

@@ -15,8 +15,8 @@ import (
 
 // OrdersV1Handler handles the events of topic "orders.v1" that need Go code.
 type OrdersV1Handler interface {
-	// OrderPaid says that a payment for an order was booked. Its payment_id identifies it,
-	// whichever program sends it.
+	// OrderPaid says that a payment for an order was booked. The payment_id identifies the
+	// payment, whichever program sends the event.
 	OrderPaid(ctx context.Context, tx idem.Tx, e OrderPaid) error
 }
 
@@ -83,8 +83,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -98,7 +98,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlaced says that a customer placed an order.
-// It is event "order.placed" on topic "orders.v1".
+// Its type on topic "orders.v1" is "order.placed".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type OrderPlaced struct {
 	OrderID    idem.UUID
@@ -210,7 +210,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -221,8 +221,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Items {
 		v := &e.Items[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_items").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderItems.Row()
@@ -288,7 +288,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OrderShipped says that all items of an order left the warehouse.
-// It is event "order.shipped" on topic "orders.v1".
+// Its type on topic "orders.v1" is "order.shipped".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type OrderShipped struct {
 	Carrier string
@@ -339,7 +339,7 @@ func (p *ordersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.UUID(e.OrderID)
@@ -374,9 +374,9 @@ SELECT
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
-// OrderPaid says that a payment for an order was booked. Its payment_id identifies it,
-// whichever program sends it.
-// It is event "order.paid" on topic "orders.v1".
+// OrderPaid says that a payment for an order was booked. The payment_id identifies the
+// payment, whichever program sends the event.
+// Its type on topic "orders.v1" is "order.paid".
 // Its idempotency key is payment_id (payload); records with the same key are one event.
 type OrderPaid struct {
 	PaymentID idem.UUID
@@ -446,7 +446,7 @@ var orderPaidEvent = wire.Event[OrderPaid, *ordersV1Decoder]{
 	Content:   0x21b81df0,
 }
 
-// orderPaidPolicy is on_failure of OrderPaid. It is read-only.
+// orderPaidPolicy is the on_failure policy of OrderPaid. It is read-only.
 var orderPaidPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -460,8 +460,8 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("orders").UUID(e.OrderID))
 	b.Puts(wire.Row("payments").UUID(e.PaymentID))
 	r := p.orderPaidInsertPayments.Row()
@@ -500,9 +500,9 @@ SELECT
     'payments'
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
-// OrderErased is a record without a value. It removes the order and all that belongs to it.
+// OrderErased removes the order and all that belongs to it.
 // It is the tombstone of topic "orders.v1": a record without a value.
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type OrderErased struct {
 	OrderID idem.UUID // the record key
 }
@@ -520,7 +520,7 @@ var orderErasedEvent = wire.Event[OrderErased, *ordersV1Decoder]{
 	Decode:    (*OrderErased).decode,
 }
 
-// orderErasedPolicy is on_failure of OrderErased. It is read-only.
+// orderErasedPolicy is the on_failure policy of OrderErased. It is read-only.
 var orderErasedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -534,13 +534,13 @@ func (p *ordersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table. The calls before it check
-	// the other rows that this write needs or changes.
+	// DeletesAll ends the current wave if that wave already writes the table. The calls before
+	// DeletesAll check the other rows that this write needs or changes.
 	b.Unlinks("orders")
 	b.DeletesAll("order_items")
 	p.orderErasedDeleteOrderItems.Row().UUID(e.OrderID)
-	// Deletes ends the current wave if it already writes this row. The calls before it check the
-	// other rows that this write needs or changes.
+	// Deletes ends the current wave if that wave already writes this row. The calls before Deletes
+	// check the other rows that this write needs or changes.
 	b.Touches("payments")
 	b.Deletes(wire.Row("orders").UUID(e.OrderID))
 	p.orderErasedDeleteOrders.Row().UUID(e.OrderID)

@@ -47,8 +47,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderChangedInsertOrderLinesSQL, &p.orderChangedInsertOrderLines)
 	b.Write(orderChangedDeleteOrderLinesSQL, &p.orderChangedDeleteOrderLines)
@@ -58,7 +58,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderChanged is the event of topic "orders.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type OrderChanged struct {
 	Lines   []string
 	OrderID idem.UUID // the record key
@@ -96,11 +96,11 @@ func (p *ordersV1Plan) addOrderChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("order_lines")
 	p.orderChangedDeleteOrderLines.Row().UUID(e.OrderID)
 	for i, v := range e.Lines {
-		// Puts ends the current wave if it already writes this row or refers to it.
+		// Puts ends the current wave if that wave already writes this row or refers to it.
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r := p.orderChangedInsertOrderLines.Row()
 		r.UUID(e.OrderID)

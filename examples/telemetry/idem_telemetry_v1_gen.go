@@ -54,7 +54,7 @@ func (p *telemetryV1Plan) Flush(b *wire.Batch) {
 type telemetryV1Decoder = strictjson.Scanner
 
 // Reading is the event of topic "telemetry.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Reading struct {
 	DeviceID    string
 	Seq         int64

@@ -58,8 +58,8 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userSavedUpsertPeopleSQL, &p.userSavedUpsertPeople)
 	b.Write(userDeletedDeletePeopleSQL, &p.userDeletedDeletePeople)
@@ -69,7 +69,7 @@ func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 type outboxEventUserDecoder = strictjson.Scanner
 
 // UserSaved has a user as it is now.
-// It is event "UserSaved" on topic "outbox.event.user".
+// Its type on topic "outbox.event.user" is "UserSaved".
 // Its idempotency key is header "id"; records with the same key are one event.
 type UserSaved struct {
 	Name   string
@@ -120,7 +120,7 @@ func (p *outboxEventUserPlan) addUserSaved(b *wire.Batch, m *wire.Message) error
 	if fresh, err := userSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userSavedUpsertPeople.Row()
 	r.UUID(e.UserID)
@@ -187,7 +187,7 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	return nil

@@ -69,8 +69,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
@@ -79,7 +79,7 @@ func (p *usersV1Plan) Flush(b *wire.Batch) {
 type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail.
-// It is event "user.created" on topic "users.v1".
+// Its type on topic "users.v1" is "user.created".
 // Its idempotency key is header "event-id"; records with the same key are one event.
 type UserCreated struct {
 	Email  string
@@ -170,7 +170,7 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("mails").UUID(e.UserID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.UserID)

@@ -240,7 +240,7 @@ func (o *Opened) producer() string {
 	case o.Class == wire.ReasonConflict:
 		return "let the producer send the event under a key of its own: this key is another event's"
 	case o.Class == wire.ReasonInterrupted:
-		return "a duplicate from the producer does not repeat the call, either: docs/effects.md, A person decides"
+		return "a duplicate from the producer does not repeat the call, either: docs/effects.md, When an operator must decide"
 	case o.Parks:
 		return "if the event itself is wrong, let the producer send a corrected one, and discard this one: later records of the record key wait until then"
 	}

@@ -1,6 +1,6 @@
 // Package avro unpacks record values and keys that are written in Avro. Generated code uses it for
 // topics with encoding avro or confluent_avro. It converts them to JSON with the names of the
-// schema, and the decoder of the event reads that (docs/encodings.md, Packed values).
+// schema, and the decoder of the event reads that (docs/encodings.md, Encoded values).
 //
 // It must not import any package of this module but avromsg, frame, packed and wire.
 package avro

@@ -1,7 +1,7 @@
 // Package framedjson unpacks record values and keys that are JSON behind the prefix that
 // serializers of Confluent's schema registry write. Generated code uses it for topics with
 // encoding confluent_json. The schema is not looked up: the decoder of the event reads the JSON
-// (docs/encodings.md, Packed values).
+// (docs/encodings.md, Encoded values).
 //
 // It must not import any package of this module but frame, packed and wire.
 package framedjson

@@ -1,6 +1,6 @@
 // Package protobuf unpacks record values and keys that are protobuf messages. Generated code uses
 // it for topics with encoding protobuf. It converts a message to JSON with the names of the .proto
-// file, and the decoder of the event reads that (docs/encodings.md, Packed values).
+// file, and the decoder of the event reads that (docs/encodings.md, Encoded values).
 //
 // It must not import any package of this module but packed, protomsg and wire.
 package protobuf

@@ -60,8 +60,8 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productPublishedUpsertProductsSQL, &p.productPublishedUpsertProducts)
 	b.Write(productChangedUpdateProductsSQL, &p.productChangedUpdateProducts)
@@ -71,7 +71,7 @@ func (p *productsV1Plan) Flush(b *wire.Batch) {
 type productsV1Decoder = strictjson.Scanner
 
 // ProductPublished says all there is of a product.
-// It is event "product.published" on topic "products.v1".
+// Its type on topic "products.v1" is "product.published".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type ProductPublished struct {
 	Title       string
@@ -161,7 +161,7 @@ func (p *productsV1Plan) addProductPublished(b *wire.Batch, m *wire.Message) err
 	if fresh, err := productPublishedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productPublishedUpsertProducts.Row()
 	r.Text(e.SKU)
@@ -203,7 +203,7 @@ ON CONFLICT (sku) DO UPDATE SET
 WHERE t.changed_at < excluded.changed_at`
 
 // ProductChanged says what changed of a product. What is absent stays, and null is taken away.
-// It is event "product.changed" on topic "products.v1".
+// Its type on topic "products.v1" is "product.changed".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type ProductChanged struct {
 	Price       idem.Patch[idem.Decimal] // "price.amount"
@@ -288,7 +288,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := productChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpdateProducts.Row()
 	r.Text(e.SKU)

@@ -66,8 +66,8 @@ func (p *listingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *listingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(listedUpdateProductsSQL, &p.listedUpdateProducts)
 	b.Write(unlistedUpdateProductsSQL, &p.unlistedUpdateProducts)
@@ -84,7 +84,7 @@ type listingsV1Decoder = strictjson.Scanner
 
 // Listed says by which words a product is found, and where it stands. It replaces what was
 // said before.
-// It is event "listing.listed" on topic "listings.v1".
+// Its type on topic "listings.v1" is "listing.listed".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Listed struct {
 	Keywords []string
@@ -177,29 +177,29 @@ func (p *listingsV1Plan) addListed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := listedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("keywords")
 	p.listedDeleteKeywords.Row().Text(e.SKU)
 	for _, v := range e.Keywords {
-		// Puts ends the current wave if it already writes this row or refers to it.
+		// Puts ends the current wave if that wave already writes this row or refers to it.
 		b.Puts(wire.Row("keywords").Text(e.SKU).Text(v))
 		r := p.listedInsertKeywords.Row()
 		r.Text(e.SKU)
 		r.Text(v)
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("shelves")
 	p.listedDeleteShelves.Row().Text(e.SKU)
 	for i := range e.Shelves {
 		v := &e.Shelves[i]
-		// Puts ends the current wave if it already writes this row or refers to it.
+		// Puts ends the current wave if that wave already writes this row or refers to it.
 		b.Puts(wire.Row("shelves").Text(e.SKU).Text(v.Shelf))
 		r := p.listedInsertShelves.Row()
 		r.Text(e.SKU)
 		r.Text(v.Shelf)
 		r.Int4(v.Rank)
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.listedUpdateProducts.Row()
 	r.Text(e.SKU)
@@ -291,7 +291,7 @@ FROM e
 WHERE t.sku = e.sku`
 
 // Unlisted takes a product out of the shop's search and navigation.
-// It is event "listing.unlisted" on topic "listings.v1".
+// Its type on topic "listings.v1" is "listing.unlisted".
 // Its idempotency key is header "Idempotency-Key"; records with the same key are one event.
 type Unlisted struct {
 	SKU string // the record key
@@ -329,13 +329,13 @@ func (p *listingsV1Plan) addUnlisted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := unlistedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("keywords")
 	p.unlistedDeleteKeywords.Row().Text(e.SKU)
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("shelves")
 	p.unlistedDeleteShelves.Row().Text(e.SKU)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	p.unlistedUpdateProducts.Row().Text(e.SKU)
 	return nil

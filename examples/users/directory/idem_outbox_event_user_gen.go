@@ -67,8 +67,8 @@ func (p *outboxEventUserPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertPeopleSQL, &p.userCreatedInsertPeople)
 	b.Write(userRenamedUpdatePeopleSQL, &p.userRenamedUpdatePeople)
@@ -81,7 +81,7 @@ func (p *outboxEventUserPlan) Flush(b *wire.Batch) {
 type outboxEventUserDecoder = strictjson.Scanner
 
 // UserCreated adds a person, and says so with the event as it came.
-// It is event "UserCreated" on topic "outbox.event.user".
+// Its type on topic "outbox.event.user" is "UserCreated".
 // Its idempotency key is header "id"; records with the same key are one event.
 type UserCreated struct {
 	Email    string
@@ -153,7 +153,7 @@ func (p *outboxEventUserPlan) addUserCreated(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userCreatedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userCreatedInsertPeople.Row()
 	r.UUID(e.UserID)
@@ -211,7 +211,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserRenamed changes a person's name.
-// It is event "UserRenamed" on topic "outbox.event.user".
+// Its type on topic "outbox.event.user" is "UserRenamed".
 // Its idempotency key is header "id"; records with the same key are one event.
 type UserRenamed struct {
 	FullName string
@@ -274,7 +274,7 @@ func (p *outboxEventUserPlan) addUserRenamed(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userRenamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("people").UUID(e.UserID))
 	r := p.userRenamedUpdatePeople.Row()
 	r.UUID(e.UserID)
@@ -349,7 +349,7 @@ func (p *outboxEventUserPlan) addUserDeleted(b *wire.Batch, m *wire.Message) err
 	if fresh, err := userDeletedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("people").UUID(e.UserID))
 	p.userDeletedDeletePeople.Row().UUID(e.UserID)
 	r := p.userDeletedInsertIdemOutbox.Row()

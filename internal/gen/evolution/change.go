@@ -23,7 +23,7 @@ type Verdict string
 // The verdicts, from the mildest.
 const (
 	Compatible  Verdict = "compatible"
-	GoCallers   Verdict = "Go callers change"
+	GoCallers   Verdict = "Go code must change"
 	Migration   Verdict = "migration appended"
 	ByHand      Verdict = "migration by hand"
 	DeadLetters Verdict = "records still in the topic become dead letters"
@@ -95,7 +95,7 @@ func (c *comparison) identities() {
 	if c.old.State.Consumer != c.now.State.Consumer {
 		c.tell("/consumer")
 		c.add(Reprocesses, fmt.Sprintf("the consumer was %q and is %q", c.old.State.Consumer, c.now.State.Consumer),
-			"under another name it has an empty ledger, and none of the keys is known: every topic is read from start_from and applied again",
+			"under a different name it has an empty ledger, and none of the keys is known: every topic is read from start_from and applied again",
 			"keep the name "+c.old.State.Consumer)
 		return // all keys differ for the same reason
 	}

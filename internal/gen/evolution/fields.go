@@ -120,7 +120,7 @@ func (c *fields) renamed(f *model.Field, old, now []*model.Field) {
 	}
 	what := "field %q is new, and %q of the same type is gone: if it is the same field, it was renamed"
 	if !same {
-		what = "field %q is new, and %q of another type is gone: its values in records are ignored, even if it is the same field under another name"
+		what = "field %q is new, and %q of a different type is gone: its values in records are ignored, even if it is the same field under another name"
 	}
 	c.instead(f, was, unread{loses: true, do: firstBeside, what: fmt.Sprintf(what, f.Name, was.Name)})
 }
@@ -262,7 +262,7 @@ func (c *fields) members(was, is *model.Type) {
 		}
 	}
 	if len(gone) > 0 {
-		c.report("", firstText, "%s is no longer a text of %q", strings.Join(gone, ", "), is.Name)
+		c.report("", firstText, "%s is no longer a value of %q", strings.Join(gone, ", "), is.Name)
 	}
 	c.compare(was.Fields, is.Fields)
 	c.at = outer
@@ -282,7 +282,7 @@ func (c *comparison) settled(u unread) bool {
 		of, path = fmt.Sprintf("type %q", u.typ), []string{"types", u.typ, "fields"}
 	}
 	c.add(GoCallers, fmt.Sprintf("%s: field %q was called %q", of, u.field, u.was),
-		"it is read at the same place; the struct's field has another name"+c.otherContent(path), "")
+		"it is read at the same place; the struct's field has a different name"+c.otherContent(path), "")
 	c.tellField(u.about)
 	u.field = u.was
 	c.tellField(u.about)

@@ -140,7 +140,7 @@ var ofKey = map[string]struct {
 	"record_key":  {Compatible, "records that were read before can still be read"},
 	"event_type":  {Compatible, "records that were read before can still be read"},
 	"type":        {Compatible, "records that were read before can still be read"},
-	"enum":        {Compatible, "it still accepts every text that it accepted"},
+	"enum":        {Compatible, "it still accepts every value that it accepted"},
 
 	// What these say reached the state, and was compared there.
 	"payload":           {Compatible, sameRead},
@@ -204,11 +204,11 @@ func named(path []string, i int) bool {
 func (c *comparison) event(e edit) (Verdict, string) {
 	switch {
 	case e.old == nil && c.follows(e):
-		return GoCallers, "the event has another name in Go, and the type that it had"
+		return GoCallers, "the event has a different name in Go, and the type that it had"
 	case e.old == nil:
 		return Compatible, "older versions treat its records as its skip says; roll out before producers send it"
 	case e.now == nil:
-		return Compatible, "its records belong to another event, or are ignored or skipped, as the spec says"
+		return Compatible, "its records belong to a different event, or are ignored or skipped, as the spec says"
 	}
 	return Compatible, "records that were read before can still be read, and their keys are known"
 }
@@ -229,7 +229,7 @@ func (e edit) effect(key string) (Verdict, string) {
 	case key == "result" && e.now == nil:
 		return GoCallers, "the method no longer returns a result. Recorded results are not read, and the rows of their events are written"
 	case key == "result":
-		return GoCallers, "the method returns another type. Recorded results whose events are not yet in the ledger are read as the new type: deploy when no calls are in progress"
+		return GoCallers, "the method returns a different type. Recorded results whose events are not yet in the ledger are read as the new type: deploy when no calls are in progress"
 	}
 	return Compatible, "it applies to calls from now on"
 }

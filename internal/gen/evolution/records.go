@@ -18,17 +18,17 @@ const (
 	firstNull     = "keep it optional until the older records have been read, or deploy this once they have"
 	firstBoth     = "declare the new place as a field of its own beside this one, both optional, until the older records have been read, or deploy this once they have"
 	firstBeside   = "keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have"
-	firstRenamed  = "if it is the same field under another name, " + firstBeside + "; if it is another field, declare it optional or with a default until then"
+	firstRenamed  = "if it is the same field under another name, " + firstBeside + "; if it is a different field, declare it optional or with a default until then"
 	firstJSON     = "declare it json until the older records have been read, or deploy this once they have"
 	firstKeyed    = "make sure that the older records have that record key, or deploy this once they have been read"
 	firstEnded    = "stop the previous version before this one starts"
-	firstText     = "keep the text until the records that contain it have been read"
+	firstText     = "keep the value until the records that contain it have been read"
 )
 
 const (
 	becomeDead = "records from before this change become dead letters"
 	haltThem   = "records from before this change halt their partition"
-	loseValues = "records from before this change are read without a value that they have, or with another one, and nothing reports it"
+	loseValues = "records from before this change are read without a value that they have, or with a different one, and nothing reports it"
 )
 
 // records are the changes after which records of the older version cannot be read.
@@ -155,7 +155,7 @@ func (c *comparison) types(old, now *model.Topic) {
 			}
 		}
 		if len(gone) > 0 && !now.SkipUnknown {
-			c.unhandled(now, was, "keep the text until the records that contain it have been read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
+			c.unhandled(now, was, "keep the value until the records that contain it have been read, or list it under ignore", strings.Join(gone, ", ")+" is no longer the type of an event")
 		}
 	}
 }

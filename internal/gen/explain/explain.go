@@ -103,7 +103,7 @@ func rows(s *model.Step) string {
 // Identity says what makes two records one event.
 func Identity(e *model.Event) string {
 	if e.Key.Offset {
-		return "It has no idempotency key; topic, partition and offset identify it."
+		return "Its idempotency key is its topic, partition and offset."
 	}
 	var parts []string
 	for _, p := range e.Key.Parts {

@@ -38,6 +38,9 @@ func eventStruct(f *file, e *model.Event) {
 	doc := docOf(e.Doc, e.GoName+" is "+eventKind(e)+".")
 	if e.Doc.Description != "" {
 		doc = strings.TrimRight(e.Doc.Description, "\n") + "\nIt is " + eventKind(e) + "."
+		if len(e.Types) > 0 {
+			doc = strings.TrimRight(e.Doc.Description, "\n") + fmt.Sprintf("\nIts type on topic %q is %s.", e.Topic.Name, eventTypes(e))
+		}
 	}
 	f.structType(doc+"\n"+explain.Identity(e), e.GoName, func(g *group) {
 		for _, field := range e.Fields {
@@ -55,11 +58,16 @@ func eventKind(e *model.Event) string {
 	case len(e.Types) == 0:
 		return fmt.Sprintf("the event of topic %q", e.Topic.Name)
 	}
+	return fmt.Sprintf("event %s on topic %q", eventTypes(e), e.Topic.Name)
+}
+
+// eventTypes lists the types of an event.
+func eventTypes(e *model.Event) string {
 	var types []string
 	for _, t := range e.Types {
 		types = append(types, fmt.Sprintf("%q", t))
 	}
-	return fmt.Sprintf("event %s on topic %q", strings.Join(types, " or "), e.Topic.Name)
+	return strings.Join(types, " or ")
 }
 
 // structField is a field with a comment behind it that says where it is read from, unless that

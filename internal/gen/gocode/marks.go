@@ -34,18 +34,18 @@ func (m *marks) add(g *group) {
 // why explains the calls.
 func (m *marks) why() string {
 	if m.own == "" {
-		return "The new row needs these rows: the current wave ends if it might change them afterwards."
+		return "The new row needs these rows: the current wave ends if that wave might change them afterwards."
 	}
 	why := map[string]string{
 		"Upserts":    "A wave may have several versions of this row: the statement merges them.",
 		"Gathers":    "A wave may have several events for this row: the statement combines them.",
-		"Puts":       "Puts ends the current wave if it already writes this row or refers to it.",
-		"PutsAll":    "The step does not name the whole primary key: PutsAll ends the current wave if it already writes the table or refers to it.",
-		"Deletes":    "Deletes ends the current wave if it already writes this row.",
-		"DeletesAll": "DeletesAll ends the current wave if it already writes the table.",
+		"Puts":       "Puts ends the current wave if that wave already writes this row or refers to it.",
+		"PutsAll":    "The step does not name the whole primary key: PutsAll ends the current wave if that wave already writes the table or refers to it.",
+		"Deletes":    "Deletes ends the current wave if that wave already writes this row.",
+		"DeletesAll": "DeletesAll ends the current wave if that wave already writes the table.",
 	}[m.own]
 	if len(m.calls) > 1 {
-		why += " The calls before it check the other rows that this write needs or changes."
+		why += " The calls before " + m.own + " check the other rows that this write needs or changes."
 	}
 	return why
 }

@@ -10,9 +10,9 @@ import (
 // policyDecl writes on_failure of an event with a key of its own, which decides how long its dead
 // letters are kept.
 func policyDecl(f *file, e *model.Event) {
-	doc := fmt.Sprintf("%s is on_failure of %s. It is read-only.", policyVar(e), e.GoName)
+	doc := fmt.Sprintf("%s is the on_failure policy of %s. It is read-only.", policyVar(e), e.GoName)
 	if e.OnFailure == e.Topic.OnFailure {
-		doc = fmt.Sprintf("%s is on_failure of %s, equal to that of the topic. It is read-only.", policyVar(e), e.GoName)
+		doc = fmt.Sprintf("%s is the on_failure policy of %s, equal to that of the topic. It is read-only.", policyVar(e), e.GoName)
 	}
 	f.variable(doc, policyVar(e), failurePolicy(e.OnFailure, e.Topic.OnFailure.Keep))
 }

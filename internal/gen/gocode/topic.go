@@ -166,7 +166,7 @@ func shortest(t *model.Topic) time.Duration {
 const flushDoc = "Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows collected for it. " +
 	"A batch needs several waves if it must write a row several times."
 
-const refusedDoc = "A statement that cannot do what a step says adds a row to idem_step_refused, which fails: the event becomes a dead letter."
+const refusedDoc = "A statement that cannot do what its step says inserts into idem_step_refused. That insert always fails, so the event becomes a dead letter."
 
 // plan writes the struct that collects rows.
 func (p *pkg) plan(f *file, t *model.Topic) {

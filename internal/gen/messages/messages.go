@@ -132,7 +132,7 @@ func (a *All) Attach(s *model.Service) (problems syntax.Diagnostics) {
 					continue
 				}
 				if why := is.shape.misfit(f.Source.Path, f.Type); why != "" {
-					problems.Add(placeOf(a.spec.Topics[i], e.Name, f.Name), "E118", fmt.Sprintf("field %q of event %s: %s", f.Name, e.Name, why), m.File+" lists the fields of the message; paths use the same names")
+					problems.Add(placeOf(a.spec.Topics[i], e.Name, f.Name), "E118", fmt.Sprintf("field %q of event %s: %s", f.Name, e.Name, why), m.File+" lists the fields and their types; paths use the same names")
 				}
 			}
 		}

@@ -207,7 +207,7 @@ func TestEventsAreToldByTexts(t *testing.T) {
 		spec = strings.Replace(was, "path: what", "path: "+path, 1)
 		_, problems := read(t, file)
 		all := problems.Sorted()
-		if says == "" && len(all) > 0 || says != "" && (len(all) != 1 || all[0].Code != "E118" || !strings.Contains(all[0].Message, path+" is "+says+", but only a text or an enum can identify events")) {
+		if says == "" && len(all) > 0 || says != "" && (len(all) != 1 || all[0].Code != "E118" || !strings.Contains(all[0].Message, path+" is "+says+", but only a string or an enum can identify events")) {
 			t.Errorf("%s: %+v", path, all)
 		}
 	}

@@ -82,17 +82,17 @@ func (s *shape) unlike(name string, t model.FieldType) string {
 	case t.Kind == model.JSON || len(s.kinds) == 0:
 		return ""
 	case !slices.Contains(s.kinds, t.Kind):
-		return fmt.Sprintf("%s is %s, which can be read by %s, but not by %s", name, s.says, words[s.kinds[0]], words[t.Kind])
+		return fmt.Sprintf("%s is %s, which can be read as %s, but not as %s", name, s.says, words[s.kinds[0]], words[t.Kind])
 	case t.Kind == model.List || t.Kind == model.Map:
 		return s.elem.unlike(name, *t.Elem)
 	case (t.Kind == model.Timestamp || t.Kind == model.Date) && s.number && t.Notation == model.Usual:
-		return fmt.Sprintf("%s is %s, a number, which can be read by epoch_s and similar types, but not by %s", name, s.says, words[t.Kind])
+		return fmt.Sprintf("%s is %s, a number, which can be read as epoch_s and similar types, but not as %s", name, s.says, words[t.Kind])
 	case s.kinds[0] == t.Kind && t.Notation != model.Usual:
-		return fmt.Sprintf("%s is %s, which can be read by %s, whatever its unit", name, s.says, words[t.Kind])
+		return fmt.Sprintf("%s is %s, which can be read as %s, whatever its unit", name, s.says, words[t.Kind])
 	case t.Notation == model.Array || t.Notation == model.WithScale:
 		return fmt.Sprintf("%s is %s, and values of the type are an array or an object in JSON", name, s.says)
 	case t.Kind == model.Enum && len(s.symbols) > 0 && !slices.ContainsFunc(t.Named.Enum, func(v model.EnumValue) bool { return slices.Contains(s.symbols, v.Text) }):
-		return fmt.Sprintf("%s is %s, which has none of the texts of %s: it has %s", name, s.says, t.Named.Name, strings.Join(s.symbols, ", "))
+		return fmt.Sprintf("%s is %s, which has none of the values of %s: it has %s", name, s.says, t.Named.Name, strings.Join(s.symbols, ", "))
 	case t.Kind == model.Object:
 		for _, f := range t.Named.Fields {
 			if why := s.misfit(f.Source.Path, f.Type); why != "" {
@@ -122,7 +122,7 @@ func (s *shape) mistyped(path []string, events []*model.Event) (why []string) {
 		return []string{fmt.Sprintf("%s has no field %s%s", s.says, strings.Join(path, "."), s.spelled(path[0]))}
 	}
 	if len(is.symbols) == 0 && !slices.Contains(is.kinds, model.String) && len(is.kinds) > 0 {
-		return []string{fmt.Sprintf("%s is %s, but only a text or an enum can identify events", strings.Join(path, "."), is.says)}
+		return []string{fmt.Sprintf("%s is %s, but only a string or an enum can identify events", strings.Join(path, "."), is.says)}
 	}
 	if len(is.symbols) == 0 {
 		return nil

@@ -77,7 +77,7 @@ func resolveSum(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, a s
 		}
 	}
 	if c.Model.Nullable {
-		return refuse("E303", c.Is()+" may be null, and NULL stays NULL whatever is added to it", "drop \"nullable\", and give the column default: 0")
+		return refuse("E303", c.Is()+" may be null, and NULL stays NULL whatever is added to it", "remove \"nullable\", and give the column default: 0")
 	}
 	if !checkWritable(report, c, a.Column.Pos, "") {
 		v.Known = false
@@ -106,7 +106,7 @@ func checkFound(report *syntax.Diagnostics, st *draft.Step) {
 	for _, a := range st.Spec.Set.Items {
 		if c := st.Table.Column(a.Column.Value); c != nil {
 			if _, finds := st.Where[c]; finds {
-				report.Add(a.Column.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where already finds the row by it", wording.Quote(a.Column.Value)), "drop it here: the new row gets it from where")
+				report.Add(a.Column.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where already finds the row by it", wording.Quote(a.Column.Value)), "remove it here: the new row gets it from where")
 				st.Whole = false
 			}
 		}
@@ -140,7 +140,7 @@ func insertMissing(report *syntax.Diagnostics, st *draft.Step) {
 		if st.Named[c] {
 			continue // checkFound reported it
 		}
-		if !checkWritable(report, c, st.Spec.If.Missing.Pos, "find the row by a key whose values the event has, or drop if_missing: insert") {
+		if !checkWritable(report, c, st.Spec.If.Missing.Pos, "find the row by a key whose values the event has, or remove if_missing: insert") {
 			st.Whole = false
 		}
 		st.Named[c] = true
@@ -159,7 +159,7 @@ func insertMissing(report *syntax.Diagnostics, st *draft.Step) {
 		}
 	}
 	if st.Model.By == nil && st.Whole {
-		report.Add(st.Spec.If.Missing.Pos, "E605", fmt.Sprintf("if_missing: insert needs a where that names exactly the primary key or a unique key of %s", wording.Quote(st.Spec.Table.Value)), "drop the other columns of where")
+		report.Add(st.Spec.If.Missing.Pos, "E605", fmt.Sprintf("if_missing: insert needs a where that names exactly the primary key or a unique key of %s", wording.Quote(st.Spec.Table.Value)), "remove the other columns of where")
 		st.Whole = false
 	}
 	clear(st.Where)

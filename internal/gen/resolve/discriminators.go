@@ -39,7 +39,7 @@ func resolveDiscriminator(report *syntax.Diagnostics, t *draft.Topic) {
 	}
 	for _, e := range typed {
 		if e.Spec.Type != nil {
-			report.Add(e.Spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)), "drop it: the topic has one event; or "+where)
+			report.Add(e.Spec.Type.Key, "E403", fmt.Sprintf("event %s has a type, but topic %s has no event_type", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)), "remove it: the topic has one event; or "+where)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func checkTombstones(report *syntax.Diagnostics, t *draft.Topic) {
 			continue
 		}
 		if e.Spec.Type != nil {
-			report.Add(e.Spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", wording.Quote(e.Spec.Name.Value)), "drop one of the two: a tombstone is recognized by its missing value")
+			report.Add(e.Spec.Type.Key, "E110", fmt.Sprintf("event %s: a tombstone has no type", wording.Quote(e.Spec.Name.Value)), "remove one of the two: a tombstone is recognized by its missing value")
 		}
 		if first != nil {
 			report.Add(e.Spec.Tombstone.Key, "E405", fmt.Sprintf("topic %s has two tombstone events: %s and %s",
@@ -123,7 +123,7 @@ func checkTypeTexts(report *syntax.Diagnostics, t *draft.Topic, typed []*draft.E
 func checkIgnore(report *syntax.Diagnostics, t *draft.Topic, ignored []syntax.Text, taken map[string]*draft.Event) {
 	for _, text := range ignored {
 		if e := taken[text.Value]; e != nil {
-			report.Add(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", wording.Quote(text.Value), wording.Quote(e.Spec.Name.Value)), "drop it here, or the event")
+			report.Add(text.Pos, "E414", fmt.Sprintf("type %s is ignored and handled by event %s", wording.Quote(text.Value), wording.Quote(e.Spec.Name.Value)), "remove it here, or remove the event")
 			continue
 		}
 		if slices.Contains(t.Model.Ignore, text.Value) {

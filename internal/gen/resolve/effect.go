@@ -78,7 +78,7 @@ func (r *topicReader) checkResultMember(t *draft.Type, f draft.Field) {
 	case f.Field.Default != nil:
 		what = "a default"
 	case ft.Notation != model.Usual:
-		what = "a notation of payloads"
+		what = "type " + typeword.Text(ft) + ", a way to write values in a payload"
 	case ft.Named != nil && ft.Kind == model.Object || ft.Elem != nil || ft.Kind == model.JSON:
 		r.report.Add(f.Spec.Name.Pos, "E803", fmt.Sprintf("member %s of %s is %s, but the members of a result must be single values", wording.Quote(f.Field.Name), wording.Quote(t.Spec.Name.Value), typeword.Text(ft)),
 			"keep what the steps need, such as the id that the provider returned")

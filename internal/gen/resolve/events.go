@@ -50,7 +50,7 @@ func (r *topicReader) ownFields(e *draft.Event) []draft.Field {
 	from := draft.OwnField
 	at := topicPlace(e.Topic.Spec).from(e.Spec.Root)
 	if e.Model.Tombstone && e.Spec.Root != nil {
-		r.report.Add(e.Spec.Root.Key, "E306", "a tombstone has no payload, so it has no root", "drop root")
+		r.report.Add(e.Spec.Root.Key, "E306", "a tombstone has no payload, so it has no root", "remove root")
 	}
 	if e.Spec.FieldsType != nil {
 		from = draft.SharedField
@@ -106,7 +106,7 @@ func checkTombstoneField(report *syntax.Diagnostics, e *draft.Event, in draft.Fi
 	if k := e.Topic.Key; k != nil {
 		for _, p := range k.Parts {
 			if p.Spec.Name.Value == in.Spec.Name.Value {
-				hint = "drop the field: a part of record_key already has this name"
+				hint = "remove the field: a part of record_key already has this name"
 			}
 		}
 	}
@@ -119,7 +119,7 @@ func addTopicField(report *syntax.Diagnostics, e *draft.Event, f draft.Field) {
 	if n := e.Scope.Find(f.Spec.Name.Value); n != nil && n.Origin == draft.SharedField { // the type is of others, too
 		at := e.Spec.FieldsType
 		report.Add(at.Pos, "E107", fmt.Sprintf("type %s has field %s, which is already a field of topic %s", wording.Quote(at.Value), wording.Quote(n.Text), wording.Quote(e.Topic.Spec.Name.Value)),
-			"drop it from the topic ("+f.Spec.Name.Pos.OnLine()+"), or list the fields of the event instead of the type")
+			"remove it from the topic ("+f.Spec.Name.Pos.OnLine()+"), or list the fields of the event instead of the type")
 		return
 	} else if n != nil {
 		report.Add(n.Pos, "E107", fmt.Sprintf("field %s of %s is already a field of topic %s", wording.Quote(n.Text), e.Is(), wording.Quote(e.Topic.Spec.Name.Value)),

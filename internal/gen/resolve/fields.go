@@ -49,12 +49,12 @@ func resolveField(report *syntax.Diagnostics, types *draft.Types, spec *syntax.F
 
 // checkPatch refuses a patch that cannot be absent, or not in one sense only (E309).
 func checkPatch(report *syntax.Diagnostics, spec *syntax.Field, f *model.Field) bool {
-	why, hint := "", `drop "patch"`
+	why, hint := "", `remove "patch"`
 	switch {
 	case f.Source.Kind != model.FromPayload:
-		why, hint = "is not read from the payload", `drop "patch", or read it by path`
+		why, hint = "is not read from the payload", `remove "patch", or read it by path`
 	case f.Default != nil:
-		why, hint = "has a default, so it is never absent", `drop "patch" or "default"`
+		why, hint = "has a default, so it is never absent", `remove "patch" or "default"`
 	case len(f.Source.Path) == 0:
 		why = "is the whole payload, which is never absent"
 	default:
@@ -97,9 +97,9 @@ func checkRecordField(report *syntax.Diagnostics, spec *syntax.Field, ft model.F
 	case !slices.Contains(words, typeword.Text(ft)):
 		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s (%s) cannot hold the record's %s", wording.Quote(spec.Name.Value), typeword.Text(ft), what), "declare it "+strings.Join(words, " or "))
 	case ft.Optional:
-		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "optional": a record without one becomes a dead letter`)
+		report.Add(spec.Type.Pos, "E306", fmt.Sprintf("field %s is optional, but every record has its %s", wording.Quote(spec.Name.Value), what), `remove "optional": a record without one becomes a dead letter`)
 	case spec.Default != nil:
-		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every record has its %s", wording.Quote(spec.Name.Value), what), `drop "default"`)
+		report.Add(spec.Default.Key, "E306", fmt.Sprintf("field %s has a default, but every record has its %s", wording.Quote(spec.Name.Value), what), `remove "default"`)
 	default:
 		return true
 	}

@@ -61,11 +61,11 @@ func resolveGuard(report *syntax.Diagnostics, st *draft.Step) {
 	case finds || model.ContainsColumns(st.Model.By, []*model.Column{c.Model}):
 		fail(fmt.Sprintf("if_newer compares column %s, by which the step finds the row: it is never newer", name), "compare a version or time column")
 	case v.How == model.Keeps:
-		fail(fmt.Sprintf("if_newer compares column %s, which keep leaves unchanged: every event would be newer than the first", name), "drop it from keep")
+		fail(fmt.Sprintf("if_newer compares column %s, which keep leaves unchanged: every event would be newer than the first", name), "remove it from keep")
 	case !orderedTypes[c.Model.Type.Kind]:
 		fail(fmt.Sprintf("if_newer compares column %s (%s), which has no reliable order", name, c.Spec.Type.Word), "use a bigint version or a timestamptz")
 	case v.Type.Optional:
-		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, wording.Quote(v.Text)), `drop "optional"`)
+		fail(fmt.Sprintf("if_newer compares column %s with field %s, which may be null: a null is neither newer nor older", name, wording.Quote(v.Text)), `remove "optional"`)
 	case v.Model.Field != nil && v.Model.Field.IsRecordTime():
 		fail(fmt.Sprintf("if_newer compares column %s with the record's timestamp, which may be the time at which the broker received the record", name),
 			"use the version or time that the producer sends, in a header or in the payload")

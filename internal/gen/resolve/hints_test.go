@@ -221,10 +221,10 @@ func TestWrittenHintsHelp(t *testing.T) {
 		{"E308", "each: skus", "each: payment_id", `did you mean "skus"?`, "each: skus"},
 		{"E304", "seen: boolean", "seen: {type: boolean, default: yes}", "write true or false", "seen: {type: boolean, default: true}"},
 		{"E411", order + stored, order + inOne, "state assume: [ordered, copies_keep_record_key]", both + inOne},
-		{"E411", "    record_key: {order_id: uuid}\n" + order + stored, inOne, "declare record_key; ", "    record_key: {order_id: uuid}\n" + both + inOne},
+		{"E411", "    record_key: {order_id: uuid}\n" + order + stored, inOne, "declare record_key, then ", "    record_key: {order_id: uuid}\n" + both + inOne},
 		{"E104", order + stored, order + strings.Replace(inOne, "8d", "8d, copies_keep_record_key: true", 1), "write assume: [ordered, copies_keep_record_key]", both + inOne},
 		{"E412", order + stored, both + stored, "or write copies: same_partition in idempotency_key", both + inOne},
-		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "drop it: the key contains the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
+		{"E412", order + stored, both + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1), "remove it: the key contains the record key", order + strings.Replace(inOne, "payment_id", "[order_id, payment_id]", 1)},
 		{"E413", "    record_key: {order_id: uuid}\n" + order + stored, promise + inOne, "declare record_key and add ordered", "    record_key: {order_id: uuid}\n" + both + inOne},
 	} {
 		broken := strings.Replace(base, c.old, c.broken, 1)

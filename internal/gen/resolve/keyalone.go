@@ -19,7 +19,7 @@ func (r *topicReader) checkAlone(spec *syntax.Topic) {
 	if word := r.typeOfName(spec, name); word != "" {
 		hint = "write record_key: {" + name.Value + ": " + word + "}"
 	}
-	r.report.Add(name.Pos, "E106", "record_key must be a map, not a text", hint)
+	r.report.Add(name.Pos, "E106", "record_key must be a map, not a string", hint)
 }
 
 // typeOfName is the type of a field of the topic, else of a column of that name, as a record key

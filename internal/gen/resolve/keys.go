@@ -93,10 +93,10 @@ func (r *topicReader) keyField(e *draft.Event, at syntax.Text) *model.Field {
 	case f == nil || !checkKeyField(r.report, f, at):
 		return nil
 	case f.Patch:
-		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `drop "patch" or choose another field`)
+		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `remove "patch" or choose another field`)
 		return nil
 	case f.Type.Optional:
-		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `drop "optional" or choose another field`)
+		r.report.Add(at.Pos, "E310", fmt.Sprintf("field %s may be missing, so it cannot be part of an idempotency key", wording.Quote(f.Name)), `remove "optional" or choose another field`)
 		return nil
 	}
 	return f
@@ -107,7 +107,7 @@ func checkKeyField(report *syntax.Diagnostics, f *model.Field, at syntax.Text) b
 	src := f.Source
 	switch {
 	case f.Default != nil:
-		report.Add(at.Pos, "E310", fmt.Sprintf("field %s has a default, so all events without it would share one idempotency key", wording.Quote(f.Name)), `drop "default" or choose another field`)
+		report.Add(at.Pos, "E310", fmt.Sprintf("field %s has a default, so all events without it would share one idempotency key", wording.Quote(f.Name)), `remove "default" or choose another field`)
 	case ofRecord(f):
 		report.Add(at.Pos, "E310", fmt.Sprintf("field %s is the record's %s, which differs between duplicates of an event", wording.Quote(f.Name), src.Record),
 			"name data that the producer repeats, or write source: {record: offset}")

@@ -41,15 +41,15 @@ func checkLockField(report *syntax.Diagnostics, f *model.Field, at syntax.Text) 
 	const another = " or choose another field"
 	switch {
 	case f.Patch:
-		report.Add(at.Pos, "E813", "field "+name+" may be missing, and then nothing would be locked", `drop "patch"`+another)
+		report.Add(at.Pos, "E813", "field "+name+" may be missing, and then nothing would be locked", `remove "patch"`+another)
 	case f.Type.Optional:
-		report.Add(at.Pos, "E813", "field "+name+" may be missing, and then nothing would be locked", `drop "optional"`+another)
+		report.Add(at.Pos, "E813", "field "+name+" may be missing, and then nothing would be locked", `remove "optional"`+another)
 	case f.Default != nil:
-		report.Add(at.Pos, "E813", "field "+name+" has a default, so all events without it would wait for one another", `drop "default"`+another)
+		report.Add(at.Pos, "E813", "field "+name+" has a default, so all events without it would wait for one another", `remove "default"`+another)
 	case ofRecord(f):
 		report.Add(at.Pos, "E813", fmt.Sprintf("field %s is the record's %s, which no other event shares", name, f.Source.Record), "name what is locked")
 	case !slices.Contains([]model.Kind{model.String, model.Enum, model.UUID, model.Int32, model.Int64}, f.Type.Kind):
-		report.Add(at.Pos, "E813", fmt.Sprintf("%s field cannot identify what is locked: %s", withArticle(typeword.Text(f.Type)), name), "use a text, an enum, a uuid or a whole number")
+		report.Add(at.Pos, "E813", fmt.Sprintf("%s field cannot identify what is locked: %s", withArticle(typeword.Text(f.Type)), name), "use a string, an enum, a uuid or an integer")
 	default:
 		return true
 	}

@@ -47,7 +47,7 @@ func resolveRecordKey(report *syntax.Diagnostics, types *draft.Types, topic *syn
 func checkPart(report *syntax.Diagnostics, p *syntax.KeyPart, ft model.FieldType) bool {
 	switch {
 	case ft.Optional:
-		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", wording.Quote(p.Name.Value)), `drop "optional"`)
+		report.Add(p.Type.Pos, "E310", fmt.Sprintf("record-key part %s may be missing, so it cannot be part of a key", wording.Quote(p.Name.Value)), `remove "optional"`)
 	case !typeword.FitsKey(ft):
 		report.Add(p.Type.Pos, "E310", fmt.Sprintf("%s cannot be part of a record key: %s", withArticle(typeword.Text(ft)), wording.Quote(p.Name.Value)), keyTypes)
 	case ft.Notation.OfDocuments() && p.Path == nil:
@@ -100,9 +100,9 @@ func matchPart(report *syntax.Diagnostics, k *draft.RecordKey, in draft.Field) {
 	switch {
 	case in.Field.Source.Kind == model.FromRecord:
 		report.Add(in.Spec.Record.Key, "E313", fmt.Sprintf("field %s is read by record: %s, but it is also a part of the record key", wording.Quote(part.Name), in.Field.Source.Record),
-			"drop the field, or give it another name")
+			"remove the field, or give it another name")
 	case in.Field.Patch:
-		report.Add(in.Spec.Patch.Key, "E309", fmt.Sprintf("patch field %s is also a part of the record key, which is never absent", wording.Quote(part.Name)), `drop "patch"`)
+		report.Add(in.Spec.Patch.Key, "E309", fmt.Sprintf("patch field %s is also a part of the record key, which is never absent", wording.Quote(part.Name)), `remove "patch"`)
 	case typeword.Text(part.Type) != typeword.Text(in.Field.Type) || in.Field.Type.Optional:
 		report.Add(in.Spec.Type.Pos, "E313", fmt.Sprintf("field %s is %s, but the part %s of the record key is %s", wording.Quote(part.Name), in.Spec.Type.Text, wording.Quote(part.Name), typeword.Text(part.Type)),
 			"a field and a record-key part with the same name must have the same type: the runtime checks that their values agree")

@@ -76,9 +76,9 @@ func resolveEach(report *syntax.Diagnostics, st *draft.Step) {
 	case f.Type.Kind != model.List:
 		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s is %s", wording.Quote(f.Name), typeword.Text(f.Type)), listHint(st.Event))
 	case f.Patch:
-		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be absent", wording.Quote(f.Name)), `write the rows in a handler if the field was sent; or drop "patch": the field is then required, and an empty list has no rows`)
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be absent", wording.Quote(f.Name)), `write the rows in a handler if the field was sent; or remove "patch": the field is then required, and an empty list has no rows`)
 	case f.Type.Optional:
-		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", wording.Quote(f.Name)), `drop "optional": an empty list has no rows`)
+		report.Add(at.Pos, "E308", fmt.Sprintf("each needs a list; field %s may be null", wording.Quote(f.Name)), `remove "optional": an empty list has no rows`)
 	default:
 		st.Elem = f.Type.Elem
 		return
@@ -154,9 +154,9 @@ func checkWritable(report *syntax.Diagnostics, c *draft.Column, pos syntax.Pos, 
 		return true
 	}
 	if c.Model.Identity {
-		hint = cmp.Or(hint, "drop it here: identity numbers the rows")
+		hint = cmp.Or(hint, "remove it here: identity numbers the rows")
 	}
-	hint = cmp.Or(hint, "drop it here; or, if steps write it, drop filled_by of the column, and in steps that leave it out write "+setTo(c))
+	hint = cmp.Or(hint, "remove it here; or, if steps should write this column, remove its filled_by, and in steps that omit the column write "+setTo(c))
 	report.Add(pos, "E603", c.Is()+" is filled by the database and cannot be written", hint)
 	return false
 }

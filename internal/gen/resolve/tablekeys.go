@@ -22,7 +22,7 @@ func resolveTableKeys(report *syntax.Diagnostics, t *draft.Table) {
 	for _, c := range columns {
 		if c.Model.Nullable {
 			report.Add(itemPos(t.Spec.PrimaryKey, c), "E604", fmt.Sprintf("primary key of %s: column %s is nullable", wording.Quote(t.Spec.Name.Value), wording.Quote(c.Spec.Name.Value)),
-				`drop "nullable", or choose another key`)
+				`remove "nullable", or choose another key`)
 		}
 		checkKeyColumn(report, t.Spec.PrimaryKey, c, "primary key")
 	}
@@ -56,7 +56,7 @@ func checkNewKey(report *syntax.Diagnostics, t *draft.Table, list *syntax.Texts,
 	same := func(key []*model.Column) bool { return model.SameColumns(key, models(columns)) }
 	switch {
 	case same(t.Model.PrimaryKey):
-		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", wording.Bracketed(textsOf(list)), wording.Quote(t.Spec.Name.Value)), "drop it: a primary key is unique")
+		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is its primary key", wording.Bracketed(textsOf(list)), wording.Quote(t.Spec.Name.Value)), "remove it: a primary key is unique")
 	case slices.ContainsFunc(t.Model.Unique, same):
 		report.Add(list.Pos, "E107", fmt.Sprintf("unique key %s of %s is declared twice", wording.Bracketed(textsOf(list)), wording.Quote(t.Spec.Name.Value)), "keep one of them")
 	default:

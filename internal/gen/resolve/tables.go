@@ -112,7 +112,7 @@ func checkIdentity(report *syntax.Diagnostics, c *draft.Column) bool {
 	case k != model.ColInteger && k != model.ColBigint:
 		return fail(fmt.Sprintf("identity numbers rows, but %s is %s", c.Is(), c.Spec.Type.Word), "use integer or bigint")
 	case c.Model.Nullable:
-		return fail(fmt.Sprintf("identity fills %s in every row, so it cannot be nullable", c.Is()), `drop "nullable"`)
+		return fail(fmt.Sprintf("identity fills %s in every row, so it cannot be nullable", c.Is()), `remove "nullable"`)
 	case c.Spec.Default != nil:
 		return fail(fmt.Sprintf("%s has both identity and default", c.Is()), "keep one of them")
 	}

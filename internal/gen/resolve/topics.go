@@ -120,7 +120,7 @@ func checkPromiseHasOrder(report *syntax.Diagnostics, t *draft.Topic, keep *synt
 		state = "declare record_key and " + state
 	}
 	report.Add(keep.Pos, "E413", "copies_keep_record_key needs ordered on topic "+wording.Quote(t.Spec.Name.Value),
-		state+" if each record key stays in one partition, or drop copies_keep_record_key")
+		state+" if each record key stays in one partition, or remove copies_keep_record_key")
 }
 
 // resolveSkip resolves which records are passed over that no event takes.
@@ -129,12 +129,12 @@ func resolveSkip(report *syntax.Diagnostics, t *draft.Topic) {
 	t.Model.SkipUnknown, t.Model.SkipTombstone = unknown != nil, tombstone != nil
 	if unknown != nil && t.Spec.EventType == nil && !t.Spec.Broken {
 		report.Add(unknown.Pos, "E401", fmt.Sprintf("topic %s has no event_type, so no type is unknown to it", wording.Quote(t.Spec.Name.Value)),
-			"drop unknown_type, or declare where the type is: event_type: {header: event-type} or {path: type}")
+			"remove unknown_type, or declare where the type is: event_type: {header: event-type} or {path: type}")
 	}
 	for _, e := range t.Events {
 		if e.Model.Tombstone && tombstone != nil {
 			report.Add(tombstone.Pos, "E405", fmt.Sprintf("event %s takes the tombstones of topic %s, so none is skipped", wording.Quote(e.Spec.Name.Value), wording.Quote(t.Spec.Name.Value)),
-				"drop tombstone here, or the event")
+				"remove tombstone here, or remove the event")
 			return
 		}
 	}

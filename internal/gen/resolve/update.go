@@ -66,7 +66,7 @@ func checkMoved(report *syntax.Diagnostics, st *draft.Step, at syntax.Text) {
 	case slices.Contains(st.Table.Model.PrimaryKey, c.Model):
 		report.Add(at.Pos, "E602", fmt.Sprintf("%s is part of the primary key, which %s cannot change", c.Is(), withArticle(st.Model.Verb)), "delete the row and insert it under its new key, or change it in Go code, handle: true")
 	case inWhere:
-		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where already finds the row by it", wording.Quote(at.Value)), "drop it here, or find the row by another column; to change the column only from one value to another, write Go code, handle: true")
+		report.Add(at.Pos, "E602", fmt.Sprintf("column %s is named twice in this step: where already finds the row by it", wording.Quote(at.Value)), "remove it here, or find the row by another column; to change the column only from one value to another, write Go code, handle: true")
 	default:
 		return
 	}

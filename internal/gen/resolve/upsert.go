@@ -42,10 +42,10 @@ func resolveKept(report *syntax.Diagnostics, st *draft.Step) {
 		v, filled := st.Set[c]
 		switch {
 		case slices.Contains(st.Model.By, c.Model):
-			report.Add(itemPos(keep, c), "E602", c.Is()+" finds the row, so it stays unchanged", "drop it here")
+			report.Add(itemPos(keep, c), "E602", c.Is()+" finds the row, so it stays unchanged", "remove it here")
 			st.Whole = false
 		case !filled && (st.Named[c] || c.Model.ByDatabase()):
-			report.Add(itemPos(keep, c), "E602", c.Is()+" is not written by this step, so it stays unchanged", "drop it here")
+			report.Add(itemPos(keep, c), "E602", c.Is()+" is not written by this step, so it stays unchanged", "remove it here")
 			st.Whole = false
 		case filled:
 			v.How = model.Keeps

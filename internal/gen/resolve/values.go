@@ -62,7 +62,7 @@ func listHint(e *draft.Event) string {
 	if name := listField(e); name[0] != '<' {
 		return "did you mean " + wording.Quote(name) + "?"
 	}
-	return "drop each for one row, or declare the field as a list: list(string), or list(T) of a type with fields"
+	return "remove each for one row, or declare the field as a list: list(string), or list(T) of a type with fields"
 }
 
 // listField is a list that the event has, for an example.
@@ -131,7 +131,7 @@ func checkFill(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, v dr
 func nullHint(v draft.Value) string {
 	switch f := v.Model.Field; {
 	case v.Model.Patch():
-		return `drop "optional": the field may still be absent; or make the column nullable`
+		return `remove "optional": the field may still be absent; or make the column nullable`
 	case f == nil || f.Type.Kind == model.Object || f.Type.Elem != nil:
 		return "make the field required, or make the column nullable"
 	}

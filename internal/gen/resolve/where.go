@@ -85,7 +85,7 @@ func checkWhere(report *syntax.Diagnostics, st *draft.Step, c *draft.Column, v d
 		v.Known = false
 	case v.Type.Optional:
 		report.Add(pos, "E303", fmt.Sprintf("field %s may be null, but where compares column %s with it: a null finds no row", wording.Quote(v.Text), wording.Quote(c.Spec.Name.Value)),
-			`drop "optional", or find the row by another column`)
+			`remove "optional", or find the row by another column`)
 		v.Known = false
 	}
 	return v

@@ -117,7 +117,7 @@ func (r *reader) text(n *syntax.Node) string {
 	case n == nil:
 		return ""
 	case n.Kind != syntax.ScalarNode:
-		r.fail(n, "a text")
+		r.fail(n, "a string")
 	}
 	return n.Text
 }

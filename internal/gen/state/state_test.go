@@ -115,7 +115,7 @@ func TestUnusableFiles(t *testing.T) {
 		{"unknown key", good + "extra: 1\n", "edited by hand"},
 		{"comment", strings.Replace(good, "tables:\n", "# mine\ntables:\n", 1), "edited by hand"},
 		{"list for a map", good[:strings.Index(good, "tables:")] + "tables:\n  - orders\n", "want a map"},
-		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "want a text"},
+		{"map for a text", strings.Replace(good, "    primary_key: order_id", "    primary_key:\n      a: b", 1), "want a string"},
 		{"a text", "version\n", "has no version"},
 		{"a list", "- version: 1\n", "has no version"},
 		{"no duration", strings.Replace(good, "window: 8d", "window: long", 1), "want a duration"},

@@ -83,7 +83,7 @@ func (b *bracketScan) token() (done bool) {
 		b.quoted(c)
 	case isBlank(c), inside && (c == ',' || c == ':'), c != '}' && c != ']' && c != ',' && isBlank(b.at(1)):
 	case c == '}' || c == ']' || c == ',':
-		b.report(b.pos(), "E101", "a text cannot start with "+quote(string(c)), "put the text in quotes")
+		b.report(b.pos(), "E101", "a string cannot start with "+quote(string(c)), "put the string in quotes")
 	default:
 		b.plain()
 		return false
@@ -128,7 +128,7 @@ func (b *bracketScan) quoted(mark rune) {
 			}
 		}
 	}
-	b.report(open, "E101", "this quote is not closed", "close it, or put the whole text in the other kind of quotes")
+	b.report(open, "E101", "this quote is not closed", "close it, or put the whole string in the other kind of quotes")
 }
 
 // plain steps to the end of a text without quotes on this line. Inside of brackets it reports
@@ -150,7 +150,7 @@ func (b *bracketScan) plain() {
 
 // trap reports a ?, [ or { behind a value inside of brackets.
 func (b *bracketScan) trap(c rune) {
-	hint := "put the whole text in quotes"
+	hint := "put the whole string in quotes"
 	switch next := b.at(1); {
 	case c == '?' && (isBlank(next) || slices.Contains([]rune(",]}"), next)):
 		hint = "write name: optional string for a field, name: nullable text for a column"

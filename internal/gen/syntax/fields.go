@@ -52,7 +52,7 @@ func readFields(w *walker, e entry, place fieldPlace, into *[]*Field) bool {
 		}
 		if f.Default != nil && f.Type != nil && f.Type.Optional {
 			f.Broken = true
-			w.ds.Add(f.Default.Key, "E305", fe.what+" is optional and has a default", `drop "optional"`)
+			w.ds.Add(f.Default.Key, "E305", fe.what+" is optional and has a default", `remove "optional"`)
 		}
 	})
 }

@@ -14,7 +14,8 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		write:   "leave it out: a key is unique within its event and topic; add any narrower scope to source, for example source: [tenant, id]"},
 	{name: "window",
 		value: put(durationShape("1s", "3650d"), func(k *IdempotencyKey) **Duration { return &k.Window }, readWindow),
-		text:  "Minimum time for which duplicates of an event are recognized, measured by the times at which records were appended to the log.",
+		text: "Minimum time for which duplicates of an event are recognized. It is measured by the times at which " +
+			"records were appended to the log.",
 		more: "Keys are kept for longer while a partition is " +
 			"paused or behind. At startup, the service logs a warning if the topic keeps records for longer.",
 		standard: "required, except with `{record: offset}`",
@@ -24,7 +25,7 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		write:    "write window: 8d in idempotency_key, the time for which a key is known"},
 	{name: "copies",
 		value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition"),
-		text:  "Partitions in which duplicates of an event may arrive. With `same_partition`, keys are not stored in a table.",
+		text:  "Partitions in which duplicates of an event may arrive. With `same_partition`, keys have no table of their own.",
 		more: "They are kept in the ledger's rows and in memory, 27 to 40 bytes each. The spec needs `assume: [ordered]`, and " +
 			"either a `source` that contains the whole record key or the promise `copies_keep_record_key` (E411).",
 		standard: "`anywhere`",
@@ -61,8 +62,8 @@ var sourceKeys = keys[keySourceMap]{
 	{name: "ce", instead: ofCloudEvents},
 	{name: "record",
 		value: wordValue(func(s *keySourceMap) **Text { return &s.record }, "offset"),
-		text: "Topic, partition and offset as the key. No key is stored, and an event that the producer resends takes effect " +
-			"twice.",
+		text: "Uses topic, partition and offset as the key. Such keys are not stored, and an event that the producer " +
+			"resends takes effect twice.",
 		more: "It cannot be part of a list (E110), or be combined with `window`, `copies` or `compare` (E412). [What a step " +
 			"needs](tables.md#what-a-step-needs) lists the steps that are safe with it.",
 		codes:   "E110 E412 E501",

@@ -226,7 +226,7 @@ func (b *builder) node(y *yaml.Node, depth int) *Node {
 func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) []*Node {
 	k, v := b.node(key, depth+1), b.node(value, depth+1)
 	if k.Kind != ScalarNode {
-		b.ds.Add(k.Pos, "E106", "a key must be a text, not a "+k.Kind.word(), b.templateHint(k.Pos))
+		b.ds.Add(k.Pos, "E106", "a key must be a string, not a "+k.Kind.word(), b.templateHint(k.Pos))
 		return []*Node{k, v}
 	}
 	if k.Text == "<<" && !k.Quoted {
@@ -241,7 +241,7 @@ func (b *builder) pair(n *Node, key, value *yaml.Node, depth int) []*Node {
 
 func (b *builder) templateHint(at Pos) string {
 	if strings.HasPrefix(string(b.rest(at)), "{") {
-		return "a text that contains { } must be in quotes; a " + b.ds.noun() + " has no templates"
+		return "a string that contains { } must be in quotes; a " + b.ds.noun() + " has no templates"
 	}
 	return ""
 }
@@ -254,5 +254,5 @@ func (k NodeKind) word() string {
 	case ListNode:
 		return "list"
 	}
-	return "text"
+	return "string"
 }

@@ -42,7 +42,7 @@ func checkOutbox(w *walker, e entry, t *Table) bool {
 	}
 	for _, c := range t.Columns {
 		if columns[stored(c.Stored, c.Name)] == c && !c.Broken && c.Type.Word != "text" {
-			ok = refuse(c.Type.Pos, "any other column of the outbox is a header, so it must be a text", "nullable text; "+outboxExample)
+			ok = refuse(c.Type.Pos, "any other column of the outbox is a header, so its type must be text", "nullable text; "+outboxExample)
 		}
 	}
 	if key := t.PrimaryKey; key != nil && (len(key.Items) != 1 || key.Items[0].Value != "seq") {

@@ -26,7 +26,7 @@ func readNaming(w *walker, e entry) (*Text, bool) {
 func readMarker(w *walker, e entry) (*Text, bool) {
 	t, ok := w.full(e)
 	if ok && (t.Value[0] == '-' || t.Value[0] >= '0' && t.Value[0] <= '9') {
-		w.ds.Add(t.Pos, "E108", e.what+" begins like a number: "+quote(t.Value), "choose a text that cannot be a value")
+		w.ds.Add(t.Pos, "E108", e.what+" begins like a number: "+quote(t.Value), "choose a string that cannot be a value")
 		return nil, false
 	}
 	return t, ok

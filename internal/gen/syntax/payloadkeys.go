@@ -16,7 +16,7 @@ var otherWords = map[string]string{
 
 var schemaShape = Shape{Text: true, Pattern: `^.+(\.avsc|\.avsc#.+|\.proto#.+)$`}
 
-var payloadShape = payloadKeys.in(Section{Of: "payload", Rules: "encodings.md#packed-values"})
+var payloadShape = payloadKeys.in(Section{Of: "payload", Rules: "encodings.md#encoded-values"})
 
 var payloadKeys = keys[Payload]{
 	{name: "naming",
@@ -62,8 +62,8 @@ var keyFormatShape = keyFormatKeys.in(Section{Of: "record_key_format", Rules: "e
 var keyFormatKeys = keys[KeyFormat]{
 	{name: "encoding", required: true, missing: "for example encoding: binary",
 		value: encodingValue(keyEncodings, func(k *KeyFormat) **Text { return &k.Encoding }),
-		text: "Encoding of record keys. `binary` is a single part without `path`: a big-endian number, a 16-byte uuid, or raw " +
-			"bytes. The other encodings are those of `payload`, and each part needs a `path`.",
+		text: "Encoding of record keys. With `binary`, the key is a single part without a `path`: a big-endian number, a " +
+			"16-byte uuid, or raw bytes. The other encodings are those of `payload`, and each part needs a `path`.",
 		example: "record_key_format: {encoding: binary}"},
 	{name: "schema",
 		value:    put(schemaShape, func(k *KeyFormat) **Text { return &k.Schema }, readSchemaName),

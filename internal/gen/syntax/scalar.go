@@ -50,7 +50,7 @@ type Size struct {
 
 // text reads any text.
 func (w *walker) text(e entry) (*Text, bool) {
-	if !w.isScalar(e, "a text") {
+	if !w.isScalar(e, "a string") {
 		return nil, false
 	}
 	return &Text{Value: e.node.Text, Quoted: e.node.Quoted, Key: e.key, Pos: e.node.Pos}, true

@@ -102,7 +102,7 @@ func escapeHint(r rune) string {
 	if r == 0 {
 		return "remove it"
 	}
-	return fmt.Sprintf(`remove it; where a text needs it, write \u%04X inside of "..."`, r)
+	return fmt.Sprintf(`remove it; where a string needs it, write \u%04X inside of "..."`, r)
 }
 
 // allowedRune is YAML's printable set without the characters that YAML takes for line

@@ -32,7 +32,7 @@ var specKeys = keys[Spec]{
 	{name: "examples",
 		value: pathValue(func(s *Spec) **Text { return &s.Examples }),
 		text:  "JSON file of sample records, relative to the spec. Each record must decode.",
-		more: "The file is an array of `{topic, key, headers, timestamp, value}`, with [unpacked](encodings.md#packed-values) " +
+		more: "The file is an array of `{topic, key, headers, timestamp, value}`, with [decoded](encodings.md#encoded-values) " +
 			"values.",
 		values:  "file",
 		codes:   "E114",

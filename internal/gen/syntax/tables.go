@@ -53,7 +53,7 @@ func columnLists(at func(*Table) *[]Texts) value[Table] {
 		for _, item := range e.node.Items {
 			ie := entry{what: "an item of " + e.what, node: item}
 			if item.Kind == ScalarNode && !item.null() {
-				w.ds.Add(item.Pos, "E106", ie.what+" must be a list of columns, not a text", "write [["+short(item.Text)+"]]")
+				w.ds.Add(item.Pos, "E106", ie.what+" must be a list of columns, not a string", "write [["+short(item.Text)+"]]")
 				ok = false
 				continue
 			}

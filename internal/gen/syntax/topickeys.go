@@ -118,7 +118,7 @@ var topicKeys = docKeys(func(t *Topic) *Doc { return &t.Doc },
 const noWarnings = "leave it out: there are no warnings"
 
 // joinedTexts is what to do about a version that tells events of one type apart.
-const joinedTexts = "write event_type: [{header: event-type}, {header: version}]; the texts are joined: type: order.placed/2"
+const joinedTexts = "write event_type: [{header: event-type}, {header: version}]; the values are joined: type: order.placed/2"
 
 var keyPartShape = either(fieldTypeShape, keyPartKeys.in(Section{Of: "a record-key part", Rules: "topics.md#the-record-key"}))
 

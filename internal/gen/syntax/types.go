@@ -47,11 +47,11 @@ func readTypes(w *walker, e entry, s *Spec) bool {
 func readEnum(w *walker, e entry, t *Type) bool {
 	t.Kind, t.Body = EnumType, e.node.Pos
 	if e.node.Kind != ListNode {
-		hint := "list the texts that the producer writes: enum: [small, large]"
+		hint := "list the values that the producer writes: enum: [small, large]"
 		if e.node.Kind == ScalarNode && !e.node.null() {
 			hint = "write [" + short(e.node.Text) + "]"
 		}
-		return w.notThatKind(e, "a list of texts", hint)
+		return w.notThatKind(e, "a list of strings", hint)
 	}
 	ok := true
 	for _, item := range e.node.Items {
@@ -69,7 +69,7 @@ func readEnum(w *walker, e entry, t *Type) bool {
 		seen[v.Value] = true
 	}
 	if bad {
-		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "list each text that the producer writes once")
+		w.ds.Add(e.node.Pos, "E312", fmt.Sprintf("type %s: enum values must be distinct and not empty", quote(t.Name.Value)), "list each value that the producer writes once")
 	}
 	return ok && !bad
 }

@@ -27,12 +27,12 @@ var yamlReasons = []struct {
 	{"did not find expected ',' or '}'", "a comma or } is missing", source.brackets},
 	{"did not find expected ',' or ']'", "a comma or ] is missing", source.brackets},
 	{"did not find expected node content", "a value is missing", source.brackets},
-	{"cannot start any token", "a text cannot start with this character", source.badStart},
+	{"cannot start any token", "a string cannot start with this character", source.badStart},
 	{"tab character", "tabs cannot be used for indentation", source.badStart},
 	{"unknown escape character", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"escape", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"hexdecimal", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
-	{"unexpected end of stream", "the file ends inside a text in quotes", source.brackets},
+	{"unexpected end of stream", "the file ends inside a quoted string", source.brackets},
 	{"indentation indicator", "the number after | or > is not valid", nil},
 	{"comment or line break", "only a comment may follow | or > on its line", nil},
 	{"document start", "only one value is allowed here", nil},
@@ -117,7 +117,7 @@ func (s source) colonInText(line int) (Diagnostic, bool) {
 		return Diagnostic{Pos: s.start(line), Code: "E101", Message: "a map entry is not allowed here", Hint: yamlHint}, true
 	}
 	pos := Pos{Line: line, Col: len([]rune(text[:at[2]])) + 1, Width: 1}
-	return Diagnostic{Pos: pos, Code: "E101", Message: "a map entry is not allowed here", Hint: `put the text in quotes if the ":" belongs to it`}, true
+	return Diagnostic{Pos: pos, Code: "E101", Message: "a map entry is not allowed here", Hint: `put the string in quotes if the ":" belongs to it`}, true
 }
 
 var secondColon = regexp.MustCompile(`^[^#:]*:\s+([^\s#'"{\[].*?):(?:\s|$)`)
@@ -157,5 +157,5 @@ func (s source) badStart(line int) (Diagnostic, bool) {
 		return Diagnostic{}, false
 	}
 	pos.Col = len([]rune(text[:at[2]])) + 1
-	return Diagnostic{Pos: pos, Code: "E101", Message: "a text cannot start with " + quote(text[at[2]:at[3]]), Hint: "put the text in quotes"}, true
+	return Diagnostic{Pos: pos, Code: "E101", Message: "a string cannot start with " + quote(text[at[2]:at[3]]), Hint: "put the string in quotes"}, true
 }

@@ -127,7 +127,7 @@ func (r *reader) key(t *model.Topic, n *syntax.Node) []byte {
 	case n.Kind == syntax.ScalarNode:
 		return []byte(n.Text)
 	case t.RecordKey == nil || !t.RecordKey.JSON:
-		r.report.Add(n.Pos, "E106", "key must be a text: the record key of topic "+wording.Quote(t.Name)+" is not a JSON object", "")
+		r.report.Add(n.Pos, "E106", "key must be a string: the record key of topic "+wording.Quote(t.Name)+" is not a JSON object", "")
 		return nil
 	}
 	return []byte(r.json(n, keyForm(t.RecordKey)))

@@ -40,7 +40,7 @@ func (r *reader) given() []model.Row {
 	var out []model.Row
 	for _, g := range rows {
 		if err := r.in.Insert(g.row); err != nil {
-			r.report.Add(g.pos, "E152", fmt.Sprintf("the row of %s cannot exist: %v", wording.Quote(g.row.Table.Name), err), "")
+			r.report.Add(g.pos, "E152", fmt.Sprintf("this row of %s cannot exist: %v", wording.Quote(g.row.Table.Name), err), "")
 			continue
 		}
 		out = append(out, g.row)

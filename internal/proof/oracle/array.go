@@ -26,7 +26,7 @@ func arrayConstant(t model.ColType, text string) (cell, *fault) {
 		}
 		c, f := constant(&model.Column{Type: t.Element()}, element)
 		if f != nil {
-			return nil, misfit("constant: an element: %s", strings.TrimPrefix(f.detail, "constant: "))
+			return nil, misfit("constant: one element is wrong: %s", strings.TrimPrefix(f.detail, "constant: "))
 		}
 		cells = append(cells, c)
 	}

@@ -103,7 +103,7 @@ func (x *tx) checkWritten() *fault {
 			parent := x.store.byDef[fk.References]
 			key, ok := w.table.refers[i].key(w.row.cells)
 			if ok && len(parent.unique[0].rows[key]) == 0 {
-				return refused(w.table.def.Name + " names a row of " + parent.def.Name + " that does not exist")
+				return refused(w.table.def.Name + " refers to a row of " + parent.def.Name + " that does not exist")
 			}
 		}
 	}

@@ -153,7 +153,7 @@ func TestFilesInTheWay(t *testing.T) {
 	}
 }
 
-// A migration that has another name than idemgen gave it is known by its contents.
+// A migration that has a different name than idemgen gave it is known by its contents.
 func TestRenamedMigration(t *testing.T) {
 	for _, name := range []string{"0008_billing.sql", "0003_orders.sql", "orders.sql"} {
 		module(t, map[string]string{"idemgen.yaml": spec})

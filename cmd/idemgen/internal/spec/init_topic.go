@@ -73,7 +73,7 @@ func specless(r *survey.Report) error {
 	case survey.JSONObject, survey.JSONText, survey.JSONFramed:
 		return nil
 	case survey.Framed, survey.Binary:
-		do = "put the schema file, .avsc or .proto, beside the spec, and name it in payload: {encoding: ..., schema: ...}; docs/encodings.md has both under \"Packed values\""
+		do = "put the schema file, .avsc or .proto, beside the spec, and name it in payload: {encoding: ..., schema: ...}; docs/encodings.md has both under \"Encoded values\""
 	}
 	return fmt.Errorf("no spec was written: most values of topic %s are %s; %s", r.Topic, what, do)
 }

@@ -63,7 +63,7 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 	bells := strings.NewReplacer("  Ring: {", "  Bell: {fields: {id: string, note: optional string}}\n  Ring: {", "ring: optional Ring", "ring: optional Bell").Replace(planned)
 	const (
 		another = "- **compatible**: types.%[2]s is new. The parts that events read were compared.\n- **compatible**: types.%[1]s is gone. The parts that events read were compared.\n"
-		keep    = "Records from before this change become dead letters. To do: keep the text until the records that contain it have been read.\n"
+		keep    = "Records from before this change become dead letters. To do: keep the value until the records that contain it have been read.\n"
 	)
 	for name, tc := range map[string]struct {
 		spec     string
@@ -71,26 +71,26 @@ func TestPlanSaysOneThingOfAField(t *testing.T) {
 		want     string
 	}{
 		"another enum": {planned, []string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},
-			dead + "\"shut\" is no longer a text of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
+			dead + "\"shut\" is no longer a value of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
 		"another type": {bells, []string{"ring: optional Bell", "ring: optional Gong", "Bell: {fields: {id: string, note: optional string}}", "Gong: {fields: {id: string, note: string}}"},
 			dead + "field \"note\" is now required; it was not before. Records from before this change become dead letters. " +
 				"To do: declare it optional or with a default until the older records have been read, or deploy this once they have.\n" + fmt.Sprintf(another, "Bell", "Gong")},
 		"perhaps renamed": {planned, []string{"hand: optional string", "arm: optional string"},
 			"- **records still in the topic lose values**: event \"Moved\" of doors.v1: field \"arm\" is new, and \"hand\" of the same type is gone: if it is the same field, it was renamed. " +
-				"Records from before this change are read without a value that they have, or with another one, and nothing reports it. " +
+				"Records from before this change are read without a value that they have, or with a different one, and nothing reports it. " +
 				"To do: keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have.\n"},
 		"perhaps renamed, and required": {planned, []string{"at: timestamp}", "when: timestamp}", "at: at}", "at: when}"},
 			dead + "field \"when\" is new and required, and \"at\" of the same type is gone. Records from before this change become dead letters. " +
-				"To do: if it is the same field under another name, keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have; if it is another field, declare it optional or with a default until then.\n" +
+				"To do: if it is the same field under another name, keep the former field beside it, as docs/patterns.md shows (\"While a member is renamed\"), until the older records have been read, or deploy this once they have; if it is a different field, declare it optional or with a default until then.\n" +
 				"- **compatible**: topics.doors.v1.events.Moved.write changed. It applies to events from now on; existing rows stay as they are. The previous version applies events by its own steps, beside this one or after a rollback" + recompared},
 		"the same place": {planned, []string{"hand: optional string", "arm: {type: optional string, path: hand}"},
-			"- **Go callers change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct's field has another name" + recompared},
+			"- **Go code must change**: event \"Moved\" of doors.v1: field \"arm\" was called \"hand\". It is read at the same place; the struct's field has a different name" + recompared},
 		"the same place in a type": {bells, []string{"Bell: {fields: {id: string, note: optional string}}", "Bell: {fields: {id: string, word: {type: optional string, path: note}}}"},
-			"- **Go callers change**: type \"Bell\": field \"word\" was called \"note\". It is read at the same place; the struct's field has another name" + recompared},
+			"- **Go code must change**: type \"Bell\": field \"word\" was called \"note\". It is read at the same place; the struct's field has a different name" + recompared},
 		// What is said of one event is not denied of the other, whose field has the same type.
 		"two events": {strings.Replace(planned, "opened, effect: {if_interrupted: retry}", "opened, fields: {state: State}, effect: {if_interrupted: retry}", 1),
 			[]string{"state: State", "state: Way", "State: {enum: [open, shut]}", "Way: {enum: [open]}"},
-			dead + "\"shut\" is no longer a text of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
+			dead + "\"shut\" is no longer a value of \"Way\". " + keep + fmt.Sprintf(another, "State", "Way")},
 	} {
 		if got := planOf(t, tc.spec, strings.NewReplacer(tc.replaced...).Replace(tc.spec)); got != tc.want {
 			t.Errorf("%s:\n%swant\n%s", name, got, tc.want)

@@ -72,7 +72,7 @@ topics:
 func TestPlan(t *testing.T) {
 	const (
 		compatible = "compatible"
-		callers    = "Go callers change"
+		callers    = "Go code must change"
 		migration  = "migration appended"
 		byHand     = "migration by hand"
 		letters    = "records still in the topic become dead letters"
@@ -86,7 +86,7 @@ func TestPlan(t *testing.T) {
 		{"a description", "package: doors\n", "package: doors\ndescription: Doors.\n", compatible, "description is new"},
 		{"a new optional field", "at: timestamp}", "at: timestamp, by: optional string}", compatible, "events.Moved.fields.by is new. Records without it can still be read. The content of event \"Moved\" of doors.v1 is defined differently: duplicates of events that were applied before are recognized, but their content is not compared.\n"},
 		{"a new text of an enum", "[open, shut]", "[open, shut, ajar]", compatible, "types.State.enum changed"},
-		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a text of "State"`},
+		{"a text of an enum is gone", "[open, shut]", "[open]", letters, `"shut" is no longer a value of "State"`},
 		{"a new event", "  keys:", "      Lost: {type: lost, fields: {n: int32}, handle: true}\n  keys:", compatible, "topics.doors.v1.events.Lost is new"},
 		{"a new topic", "  keys:", "  new.v1: {idempotency_key: {source: {header: k}, window: 1d}, events: {E: {handle: true}}}\n  keys:", compatible, "topics.new.v1 is new. It is read from start_from"},
 		{"an ignored type", "    event_type:", "    ignore: [old]\n    event_type:", compatible, "topics.doors.v1.ignore is new"},
@@ -111,8 +111,8 @@ func TestPlan(t *testing.T) {
 		{"an optional member of a result", "id: string, note", "id: string, at: optional timestamp, note", compatible, "types.Ring"},
 		{"a member of a result renamed", "note: optional string", "remark: optional string", results, `"note" of the same type is gone: if it is the same field, it was renamed. A recorded result`},
 		{"an optional field renamed", "hand: optional string", "arm: optional string", loses, `event "Moved" of doors.v1: field "arm" is new, and "hand" of the same type is gone`},
-		{"a member of a result renamed, of another type", "note: optional string", "seen: optional int32", results, `field "seen" is new, and "note" of another type is gone`},
-		{"an optional field renamed, of another type", "hand: optional string", "arm: optional int32", loses, `field "arm" is new, and "hand" of another type is gone: its values in records are ignored`},
+		{"a member of a result renamed, of another type", "note: optional string", "seen: optional int32", results, `field "seen" is new, and "note" of a different type is gone`},
+		{"an optional field renamed, of another type", "hand: optional string", "arm: optional int32", loses, `field "arm" is new, and "hand" of a different type is gone: its values in records are ignored`},
 		{"an optional field renamed beside another new one", "hand: optional string", "arm: optional string, n: optional int32", loses, "fields.n is new. Records without it can still be read"},
 		{"a record's own value goes, and an optional field comes", "blob: {type: bytes, record: key}", "mark: {type: optional string, header: mark}", compatible, "fields.mark is new. Records without it can still be read"},
 		{"an optional field is gone", "hand: optional string, ", "", compatible, "fields.hand is gone"},
@@ -184,7 +184,7 @@ func TestPlanComparesWithGit(t *testing.T) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}
 	edit(t, "svc/idemgen.yaml", "[open, shut]", "[shut]")
-	want := `"open" is no longer a text of "State"`
+	want := `"open" is no longer a value of "State"`
 	if code, out, stderr := run(t, "plan", "svc/idemgen.yaml"); code != different || !strings.Contains(out, want) {
 		t.Errorf("exit code %d\n%s%s", code, out, stderr)
 	}

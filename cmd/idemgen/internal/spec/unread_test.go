@@ -38,7 +38,7 @@ func TestChangesThatRefuseOlderRecordsAreWarnedOf(t *testing.T) {
 		{"n: {type: int32, path: deep.n}", "n: {type: int64, path: deep.n}", "", ""},
 		{"n: {type: int32, path: deep.n}", "n: {type: uuid, path: deep.n}", `field "n" is now uuid; it was int32`, "json"},
 		{"header: tenant", "header: Tenant", `field "tenant" is now read at header Tenant; it was at header tenant`, "both optional"},
-		{"[web, shop]", "[web]", `"shop" is no longer a text of "Channel"`, "keep the text"},
+		{"[web, shop]", "[web]", `"shop" is no longer a value of "Channel"`, "keep the value"},
 		{"[web, shop]", "[web, shop, phone]", "", ""},
 		{"channel: Channel", "channel: string", "", ""},
 		{"pieces: optional int32", "pieces: int32", `field "pieces" is now required; it was not before`, "optional"},

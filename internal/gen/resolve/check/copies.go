@@ -25,11 +25,11 @@ func checkCopies(report *syntax.Diagnostics, e *draft.Event) {
 	}
 	spec := e.KeySpec()
 	fail := func(why, hint string) {
-		report.Add(spec.Copies.Pos, "E411", fmt.Sprintf("copies: same_partition is not proven for %s: %s", keyOwner(e), why), hint+", or use copies: anywhere"+withoutPromise(t, spec))
+		report.Add(spec.Copies.Pos, "E411", fmt.Sprintf("copies: same_partition is not proven for %s: %s", keyOwner(e), why), hint+"; otherwise use copies: anywhere"+withoutPromise(t, spec))
 	}
 	if t.Key == nil {
 		fail("the topic has no record_key",
-			"declare record_key; include it in the key source and state assume: [ordered], or "+keepsKey)
+			"declare record_key, then either include it in the key source and state assume: [ordered], or "+keepsKey)
 		return
 	}
 	if len(k.Parts) == len(spec.Source) && !t.Model.CopiesKeepKey { // else a part was refused, or need not be there
@@ -68,5 +68,5 @@ func withoutPromise(t *draft.Topic, spec *syntax.IdempotencyKey) string {
 	if !t.Model.CopiesKeepKey || slices.ContainsFunc(t.Events, other) {
 		return ""
 	}
-	return " and drop copies_keep_record_key"
+	return " and remove copies_keep_record_key"
 }

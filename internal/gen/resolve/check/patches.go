@@ -17,7 +17,7 @@ func checkPatches(report *syntax.Diagnostics, st *draft.Step) {
 		p.written(c)
 	}
 	if v := st.Model.If.Version; v.Patch() {
-		p.refuse(st.Spec.If.Newer.Pos, v.Field, "may be absent, but if_newer compares it", `drop "patch", or compare another column`)
+		p.refuse(st.Spec.If.Newer.Pos, v.Field, "may be absent, but if_newer compares it", `remove "patch", or compare another column`)
 	}
 }
 
@@ -37,7 +37,7 @@ func (p patches) compared(c *draft.Column) {
 		v = p.st.Set[c]
 	}
 	if v.Model.Patch() {
-		p.refuse(p.place(c), v.Model.Field, fmt.Sprintf("may be absent, but column %s finds the row by it", wording.Quote(c.Spec.Name.Value)), `drop "patch", or find the row by another column`)
+		p.refuse(p.place(c), v.Model.Field, fmt.Sprintf("may be absent, but column %s finds the row by it", wording.Quote(c.Spec.Name.Value)), `remove "patch", or find the row by another column`)
 	}
 }
 

@@ -26,10 +26,10 @@ func checkEventCopies(report *syntax.Diagnostics, d *draft.Service, e *draft.Eve
 			"name a header or fields that identify the operation, or state assume: [unique]")
 	}
 	if e.Model.Handle {
-		fail(e.Spec.Handle.Key, "handle", "runs twice")
+		fail(e.Spec.Handle.Key, "the handler", "is called twice")
 	}
 	if e.Spec.Effect != nil {
-		fail(e.Spec.Effect.Key, "effect", "calls twice")
+		fail(e.Spec.Effect.Key, "the effect", "is called twice")
 	}
 	for _, st := range e.Steps {
 		if st.Whole && st.Model.Sums {

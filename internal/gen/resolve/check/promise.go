@@ -24,14 +24,14 @@ func checkPromiseIsNeeded(report *syntax.Diagnostics, t *draft.Topic) {
 // insteadOfPromise is what to do about a promise that proves nothing: a key for which it could
 // prove something may be meant; else the hint says why there is none.
 func insteadOfPromise(t *draft.Topic) string {
-	hint := "drop it: no key is stored"
+	hint := "remove it: no key is stored"
 	for _, e := range t.Events {
 		switch {
 		case e.Model.Key.Offset:
 		case !e.LacksRecordKey():
-			hint = "drop it: the key contains the record key"
+			hint = "remove it: the key contains the record key"
 		default:
-			return "drop it, or write copies: same_partition in idempotency_key"
+			return "remove it, or write copies: same_partition in idempotency_key"
 		}
 	}
 	return hint

@@ -93,9 +93,9 @@ func mindMissing(st, maker *draft.Step) string {
 	if st.Model.Many {
 		return "store it in a separate table, under the values that find these rows: upsert: <table>" + orIfSoOrdered(st, maker)
 	}
-	hint := "drop it: such an event then becomes a dead letter"
+	hint := "remove if_missing: skip (such an event then becomes a dead letter)"
 	if st.Model.Sums {
-		hint = "write if_missing: insert, or drop it: such an event then becomes a dead letter"
+		hint = "write if_missing: insert, or remove if_missing (such an event then becomes a dead letter)"
 	}
 	return hint + orIfSoOrdered(st, maker)
 }

@@ -17,7 +17,7 @@ func checkWindow(report *syntax.Diagnostics, e *draft.Event) {
 	}
 	window := key.Window
 	if keep := e.Model.OnFailure.Keep; keep > window.Value && e.Model.OnFailure.GiveUp != "stop" {
-		report.Add(window.Pos, "E509", fmt.Sprintf("window %s is shorter than the %s for which dead letters are kept: a late replay would not be recognized", model.DurationText(window.Value), model.DurationText(keep)),
+		report.Add(window.Pos, "E509", fmt.Sprintf("window %s is shorter than the %s for which dead letters are kept: a late replay would not be recognized as a duplicate", model.DurationText(window.Value), model.DurationText(keep)),
 			"raise window or lower on_failure.keep")
 	}
 }

@@ -129,7 +129,7 @@ func stringHint(ct model.ColType) string {
 var ColumnWordOf = func() map[model.ColKind]string {
 	m := maps.Clone(model.ColumnWords)
 	m[model.ColVarchar], m[model.ColChar], m[model.ColNamed] = "varchar(n)", "char(n)", "named(schema.type)"
-	m[model.ColParsed] = "a type that Postgres reads from a text, such as time, interval or inet"
+	m[model.ColParsed] = "a type that Postgres parses from a string, such as time, interval or inet"
 	return m
 }()
 

@@ -132,7 +132,7 @@ func (p *measuresV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("measures").UUID(e.Sensor).Int(e.TakenAt.UnixMicro()))
 	r := p.measuredInsertMeasures.Row()
 	r.UUID(e.Sensor)

@@ -46,8 +46,8 @@ func (p *recordsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *recordsV1Plan) Flush(b *wire.Batch) {
 	b.Write(recordedInsertRecordsSQL, &p.recordedInsertRecords)
 }
@@ -56,7 +56,7 @@ func (p *recordsV1Plan) Flush(b *wire.Batch) {
 type recordsV1Decoder = strictjson.Scanner
 
 // Recorded is the event of topic "records.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Recorded struct {
 	Topic        string          // the record's topic
 	Partition    int32           // the record's partition
@@ -126,7 +126,7 @@ func (p *recordsV1Plan) addRecorded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := recordedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("records").Text(e.Topic).Int(int64(e.Partition)).Int(e.RecordOffset))
 	r := p.recordedInsertRecords.Row()
 	r.Text(e.Topic)

@@ -83,8 +83,8 @@ func (p *typesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *typesV1Plan) Flush(b *wire.Batch) {
 	b.Write(requiredUpsertRequiredSQL, &p.requiredUpsertRequired)
 	b.Write(optionalUpsertOptionalSQL, &p.optionalUpsertOptional)
@@ -449,7 +449,7 @@ func (p *typesV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("required").UUID(e.ID))
 	r := p.requiredUpsertRequired.Row()
 	r.UUID(e.ID)
@@ -912,7 +912,7 @@ func (p *typesV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("optional").UUID(e.ID))
 	r := p.optionalUpsertOptional.Row()
 	r.UUID(e.ID)
@@ -1177,7 +1177,7 @@ func (p *typesV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 	r := p.defaultsUpsertDefaults.Row()
 	r.UUID(e.ID)
@@ -1287,7 +1287,7 @@ func (p *typesV1Plan) addDefaultsLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsLeftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("defaults").UUID(e.ID))
 	p.defaultsLeftInsertDefaults.Row().UUID(e.ID)
 	return nil
@@ -1340,7 +1340,7 @@ func (p *typesV1Plan) addConstants(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := constantsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("constants").UUID(e.ID))
 	p.constantsUpsertConstants.Row().UUID(e.ID)
 	return nil
@@ -1449,16 +1449,16 @@ func (p *typesV1Plan) addTypesErased(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := typesErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("required").UUID(e.ID))
 	p.typesErasedDeleteRequired.Row().UUID(e.ID)
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("optional").UUID(e.ID))
 	p.typesErasedDeleteOptional.Row().UUID(e.ID)
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("defaults").UUID(e.ID))
 	p.typesErasedDeleteDefaults.Row().UUID(e.ID)
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("constants").UUID(e.ID))
 	p.typesErasedDeleteConstants.Row().UUID(e.ID)
 	return nil

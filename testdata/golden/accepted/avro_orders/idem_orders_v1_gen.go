@@ -82,8 +82,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedInsertOrdersSQL, &p.orderPlacedInsertOrders)
 	b.Write(orderPaidAddOrdersSQL, &p.orderPaidAddOrders)
@@ -252,7 +252,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r := p.orderPlacedInsertOrders.Row()
 	r.UUID(e.OrderID)
@@ -263,8 +263,8 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Text, e.Note)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedInsertOrderLines.Row()
@@ -432,7 +432,7 @@ func (p *ordersV1Plan) addOrderPaid(b *wire.Batch, m *wire.Message) error {
 	r := p.orderPaidAddOrders.Row()
 	r.UUID(e.OrderID)
 	r.Int8(e.Cents)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").UUID(e.OrderID))
 	r = p.orderPaidUpdateOrders.Row()
 	r.UUID(e.OrderID)

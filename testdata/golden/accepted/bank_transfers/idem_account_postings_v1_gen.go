@@ -68,8 +68,8 @@ func (p *accountPostingsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *accountPostingsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(postedUpdateAccountsSQL, &p.postedUpdateAccounts)
@@ -142,7 +142,7 @@ var accountOpenedEvent = wire.Event[AccountOpened, *accountPostingsV1Decoder]{
 	Content:   0x427b5d13,
 }
 
-// accountOpenedPolicy is on_failure of AccountOpened. It is read-only.
+// accountOpenedPolicy is the on_failure policy of AccountOpened. It is read-only.
 var accountOpenedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -156,7 +156,7 @@ func (p *accountPostingsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -265,8 +265,8 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := postedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("postings").UUID(e.AccountID).Int(e.Posting))
 	r := p.postedInsertPostings.Row()
@@ -275,7 +275,7 @@ func (p *accountPostingsV1Plan) addPosted(b *wire.Batch, m *wire.Message) error 
 	r.Int8(e.AmountMinor)
 	wire.OrNull(r, r.Text, e.Memo)
 	r.Time(e.BookedAt)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r = p.postedUpdateAccounts.Row()
 	r.UUID(e.AccountID)
@@ -370,8 +370,8 @@ var accountClosedEvent = wire.Event[AccountClosed, *accountPostingsV1Decoder]{
 	Content:   0x0ef45667,
 }
 
-// accountClosedPolicy is on_failure of AccountClosed, equal to that of the topic. It is
-// read-only.
+// accountClosedPolicy is the on_failure policy of AccountClosed, equal to that of the topic.
+// It is read-only.
 var accountClosedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -385,7 +385,7 @@ func (p *accountPostingsV1Plan) addAccountClosed(b *wire.Batch, m *wire.Message)
 	if fresh, err := accountClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	p.accountClosedUpdateAccounts.Row().UUID(e.AccountID)
 	return nil

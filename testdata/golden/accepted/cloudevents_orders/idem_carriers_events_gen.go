@@ -67,8 +67,8 @@ func (p *carriersEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *carriersEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentMovedUpdateShipmentsSQL, &p.shipmentMovedUpdateShipments)
 	b.Write(shipmentWeighedUpdateShipmentsSQL, &p.shipmentWeighedUpdateShipments)
@@ -175,7 +175,7 @@ func (p *carriersEventsPlan) addShipmentMoved(b *wire.Batch, m *wire.Message) er
 	if fresh, err := shipmentMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentMovedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -320,7 +320,7 @@ func (p *carriersEventsPlan) addShipmentWeighed(b *wire.Batch, m *wire.Message) 
 	if fresh, err := shipmentWeighedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentWeighedUpdateShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -444,7 +444,7 @@ func (p *carriersEventsPlan) addShipmentDelivered(b *wire.Batch, m *wire.Message
 	if fresh, err := shipmentDeliveredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentDeliveredUpdateShipments.Row()
 	r.UUID(e.ShipmentID)

@@ -60,8 +60,8 @@ func (p *shippingEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *shippingEventsPlan) Flush(b *wire.Batch) {
 	b.Write(shipmentBookedUpsertShipmentsSQL, &p.shipmentBookedUpsertShipments)
 	b.Write(shipmentErasedDeleteShipmentsSQL, &p.shipmentErasedDeleteShipments)
@@ -163,7 +163,7 @@ func (p *shippingEventsPlan) addShipmentBooked(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("shipments").UUID(e.ShipmentID))
 	r := p.shipmentBookedUpsertShipments.Row()
 	r.UUID(e.ShipmentID)
@@ -252,7 +252,7 @@ func (p *shippingEventsPlan) addShipmentErased(b *wire.Batch, m *wire.Message) e
 	if fresh, err := shipmentErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("shipments").UUID(e.ShipmentID))
 	p.shipmentErasedDeleteShipments.Row().UUID(e.ShipmentID)
 	return nil

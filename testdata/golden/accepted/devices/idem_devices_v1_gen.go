@@ -76,8 +76,8 @@ func (p *devicesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *devicesV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertDevicesSQL, &p.installedUpsertDevices)
 	b.Write(movedUpdateDevicesSQL, &p.movedUpdateDevices)
@@ -259,7 +259,7 @@ func (p *devicesV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := installedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("devices").UUID(e.DeviceID))
 	r := p.installedUpsertDevices.Row()
 	r.UUID(e.DeviceID)
@@ -280,7 +280,7 @@ func (p *devicesV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	r.Float8(e.Load)
 	for i := range e.Ports {
 		v := &e.Ports[i]
-		// Puts ends the current wave if it already writes this row or refers to it.
+		// Puts ends the current wave if that wave already writes this row or refers to it.
 		b.Puts(wire.Row("ports").UUID(e.DeviceID).Int(int64(v.Number)))
 		r = p.installedUpsertPorts.Row()
 		r.UUID(e.DeviceID)
@@ -450,7 +450,7 @@ func (p *devicesV1Plan) addMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := movedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("devices").UUID(e.DeviceID))
 	r := p.movedUpdateDevices.Row()
 	r.UUID(e.DeviceID)
@@ -1062,10 +1062,10 @@ func (p *devicesV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("ports")
 	p.removedDeletePorts.Row().UUID(e.DeviceID)
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("devices").UUID(e.DeviceID))
 	p.removedDeleteDevices.Row().UUID(e.DeviceID)
 	return nil

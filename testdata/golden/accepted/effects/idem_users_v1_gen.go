@@ -80,8 +80,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 	b.Write(userCreatedUpsertUsersSQL, &p.userCreatedUpsertUsers)
@@ -93,7 +93,7 @@ func (p *usersV1Plan) Flush(b *wire.Batch) {
 type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail. One that was cut off goes to a person.
-// It is event "user.created" on topic "users.v1".
+// Its type on topic "users.v1" is "user.created".
 // Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCreated struct {
 	Email   string
@@ -181,10 +181,10 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("users").UUID(e.UserID))
 	p.userCreatedUpsertUsers.Row().UUID(e.UserID)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)
@@ -232,7 +232,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // UserPinged pushes a note; a second one does no harm.
-// It is event "user.pinged" on topic "users.v1".
+// Its type on topic "users.v1" is "user.pinged".
 // Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserPinged struct {
 	EventID idem.UUID // header "id"

@@ -88,8 +88,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertWelcomeMailsSQL, &p.userCreatedInsertWelcomeMails)
 	b.Write(userCreatedUpsertPushesSQL, &p.userCreatedUpsertPushes)
@@ -101,7 +101,7 @@ func (p *usersV1Plan) Flush(b *wire.Batch) {
 type usersV1Decoder = strictjson.Scanner
 
 // UserCreated sends the welcome mail. One that was cut off goes to a person.
-// It is event "user.created" on topic "users.v1".
+// Its type on topic "users.v1" is "user.created".
 // Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCreated struct {
 	Email   string
@@ -189,13 +189,13 @@ func (p *usersV1Plan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("welcome_mails").UUID(e.EventID))
 	r := p.userCreatedInsertWelcomeMails.Row()
 	r.UUID(e.EventID)
 	r.UUID(e.UserID)
 	r.Text(e.result.MessageID)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("pushes").UUID(e.UserID))
 	p.userCreatedUpsertPushes.Row().UUID(e.UserID)
 	return nil
@@ -320,7 +320,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = e.user_id)`
 
 // UserCharged takes money.
-// It is event "user.charged" on topic "users.v1".
+// Its type on topic "users.v1" is "user.charged".
 // Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCharged struct {
 	EventID idem.UUID // header "id"
@@ -424,7 +424,7 @@ func (p *usersV1Plan) addUserGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := userGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("pushes").UUID(e.UserID))
 	p.userGoneDeletePushes.Row().UUID(e.UserID)
 	b.Call(m, wire.Call{

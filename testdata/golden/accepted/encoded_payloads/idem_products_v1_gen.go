@@ -75,8 +75,8 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productChangedUpsertProductsSQL, &p.productChangedUpsertProducts)
 	b.Write(productGoneDeleteProductsSQL, &p.productGoneDeleteProducts)
@@ -184,7 +184,7 @@ func (p *productsV1Plan) addProductChanged(b *wire.Batch, m *wire.Message) error
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("products").Text(e.SKU))
 	r := p.productChangedUpsertProducts.Row()
 	r.Text(e.SKU)
@@ -258,7 +258,7 @@ func (p *productsV1Plan) addProductGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := productGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("products").Text(e.SKU))
 	p.productGoneDeleteProducts.Row().Text(e.SKU)
 	return nil

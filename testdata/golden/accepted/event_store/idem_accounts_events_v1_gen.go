@@ -66,8 +66,8 @@ func (p *accountsEventsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountEventInsertAccountEventsSQL, &p.accountEventInsertAccountEvents)
 }
@@ -76,8 +76,8 @@ func (p *accountsEventsV1Plan) Flush(b *wire.Batch) {
 type accountsEventsV1Decoder = strictjson.Scanner
 
 // AccountEvent is stored as it is, at the position that its producer states.
-// It is event "AccountOpened" or "MoneyDeposited" or "MoneyWithdrawn" on topic
-// "accounts.events.v1".
+// Its type on topic "accounts.events.v1" is "AccountOpened" or "MoneyDeposited" or
+// "MoneyWithdrawn".
 // Its idempotency key is event_id (payload at "eventId"); records with the same key are one
 // event.
 type AccountEvent struct {
@@ -157,7 +157,7 @@ func (p *accountsEventsV1Plan) addAccountEvent(b *wire.Batch, m *wire.Message) e
 	if fresh, err := accountEventEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("account_events").UUID(e.AccountID).Int(e.Position))
 	r := p.accountEventInsertAccountEvents.Row()
 	r.UUID(e.AccountID)
@@ -196,7 +196,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // AccountNoted is numbered by arrival, which the record key orders.
-// It is event "AccountNoted" on topic "accounts.events.v1".
+// Its type on topic "accounts.events.v1" is "AccountNoted".
 // Its idempotency key is event_id (payload at "eventId"); records with the same key are one
 // event.
 type AccountNoted struct {

@@ -60,8 +60,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(openedUpsertAccountsSQL, &p.openedUpsertAccounts)
 	b.Write(closedDeleteAccountsSQL, &p.closedDeleteAccounts)
@@ -127,8 +127,8 @@ func (p *accountsV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
+	// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+	// already writes the table or refers to it.
 	b.PutsAll("accounts")
 	r := p.openedUpsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -200,7 +200,7 @@ func (p *accountsV1Plan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("accounts")
 	p.closedDeleteAccounts.Row().UUID(e.AccountID)
 	return nil

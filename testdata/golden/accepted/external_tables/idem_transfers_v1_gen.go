@@ -65,8 +65,8 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(requestedAddAccountsSQL, &p.requestedAddAccounts)
 	b.Write(requestedInsertJournalSQL, &p.requestedInsertJournal)
@@ -166,8 +166,8 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.AccountID))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.requestedInsertJournal.Row()
@@ -177,8 +177,8 @@ func (p *transfersV1Plan) addRequested(b *wire.Batch, m *wire.Message) error {
 	r.Time(e.BookedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.requestedInsertLines.Row()
@@ -344,18 +344,18 @@ func (p *transfersV1Plan) addCorrected(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := correctedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("journal").UUID(e.TransferID))
 	r := p.correctedUpdateJournal.Row()
 	r.UUID(e.TransferID)
 	r.Time(e.BookedAt)
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("lines")
 	p.correctedDeleteLines.Row().UUID(e.TransferID)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("journal").UUID(e.TransferID))
 		b.Puts(wire.Row("lines").UUID(e.TransferID).Int(int64(i + 1)))
 		r = p.correctedInsertLines.Row()

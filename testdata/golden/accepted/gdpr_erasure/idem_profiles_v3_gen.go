@@ -85,8 +85,8 @@ func (p *profilesV3Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *profilesV3Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(devicesSeenInsertDevicesSQL, &p.devicesSeenInsertDevices)
@@ -202,7 +202,7 @@ func (p *profilesV3Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
@@ -323,12 +323,12 @@ func (p *profilesV3Plan) addDevicesSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := devicesSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("devices")
 	p.devicesSeenDeleteDevices.Row().UUID(e.UserID)
 	for i := range e.Devices {
 		v := &e.Devices[i]
-		// Puts ends the current wave if it already writes this row or refers to it.
+		// Puts ends the current wave if that wave already writes this row or refers to it.
 		b.Puts(wire.Row("devices").UUID(e.UserID).Text(v.Token))
 		r := p.devicesSeenInsertDevices.Row()
 		r.UUID(e.UserID)
@@ -432,7 +432,7 @@ func (p *profilesV3Plan) addConsentGiven(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := consentGivenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("consents").UUID(e.UserID).Text(e.Purpose))
 	r := p.consentGivenUpsertConsents.Row()
 	r.UUID(e.UserID)
@@ -502,13 +502,13 @@ func (p *profilesV3Plan) addProfileErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("profiles").UUID(e.UserID))
 	p.profileErasedDeleteProfiles.Row().UUID(e.UserID)
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("devices")
 	p.profileErasedDeleteDevices.Row().UUID(e.UserID)
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("consents")
 	p.profileErasedDeleteConsents.Row().UUID(e.UserID)
 	r := p.profileErasedInsertIdemOutbox.Row()

@@ -63,8 +63,8 @@ func (p *metersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *metersV1Plan) Flush(b *wire.Batch) {
 	b.Write(installedUpsertMetersSQL, &p.installedUpsertMeters)
 	b.Write(readUpdateMetersSQL, &p.readUpdateMeters)
@@ -132,7 +132,7 @@ func (p *metersV1Plan) addInstalled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := installedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.installedUpsertMeters.Row()
 	r.UUID(e.MeterID)
@@ -218,7 +218,7 @@ func (p *metersV1Plan) addRead(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := readEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	r := p.readUpdateMeters.Row()
 	r.UUID(e.MeterID)
@@ -276,7 +276,7 @@ func (p *metersV1Plan) addRemoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := removedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("meters").UUID(e.MeterID))
 	p.removedUpdateMeters.Row().UUID(e.MeterID)
 	return nil

@@ -60,8 +60,8 @@ func (p *newsletterSubscriptionsPlan) Add(b *wire.Batch, m *wire.Message) error 
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *newsletterSubscriptionsPlan) Flush(b *wire.Batch) {
 	b.Write(subscribedUpsertNewsletterSQL, &p.subscribedUpsertNewsletter)
 	b.Write(unsubscribedDeleteNewsletterSQL, &p.unsubscribedDeleteNewsletter)
@@ -131,8 +131,8 @@ func (p *newsletterSubscriptionsPlan) addSubscribed(b *wire.Batch, m *wire.Messa
 	if fresh, err := subscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
+	// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+	// already writes the table or refers to it.
 	b.PutsAll("newsletter")
 	r := p.subscribedUpsertNewsletter.Row()
 	r.Text(e.Email)
@@ -221,7 +221,7 @@ func (p *newsletterSubscriptionsPlan) addUnsubscribed(b *wire.Batch, m *wire.Mes
 	if fresh, err := unsubscribedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("newsletter")
 	r := p.unsubscribedDeleteNewsletter.Row()
 	r.Text(e.Email)

@@ -68,8 +68,8 @@ func (p *shopCustomersPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *shopCustomersPlan) Flush(b *wire.Batch) {
 	b.Write(customerChangedUpsertCustomersSQL, &p.customerChangedUpsertCustomers)
 	b.Write(customerSeenUpdateCustomersSQL, &p.customerSeenUpdateCustomers)
@@ -180,8 +180,8 @@ func (p *shopCustomersPlan) addCustomerChanged(b *wire.Batch, m *wire.Message) e
 	if fresh, err := customerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
+	// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+	// already writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.customerChangedUpsertCustomers.Row()
 	r.UUID(e.CustomerID)
@@ -262,7 +262,7 @@ func (p *shopCustomersPlan) addCustomerSeen(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := customerSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	p.customerSeenUpdateCustomers.Row().UUID(e.CustomerID)
 	return nil
@@ -329,7 +329,7 @@ func (p *shopCustomersPlan) addCustomerClosed(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("customers").UUID(e.CustomerID))
 	r := p.customerClosedUpdateCustomers.Row()
 	r.UUID(e.CustomerID)
@@ -400,8 +400,8 @@ func (p *shopCustomersPlan) addCustomerErased(b *wire.Batch, m *wire.Message) er
 	if fresh, err := customerErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table. The calls before it check
-	// the other rows that this write needs or changes.
+	// DeletesAll ends the current wave if that wave already writes the table. The calls before
+	// DeletesAll check the other rows that this write needs or changes.
 	b.Touches("orders")
 	b.DeletesAll("customers")
 	p.customerErasedDeleteCustomers.Row().UUID(e.CustomerID)

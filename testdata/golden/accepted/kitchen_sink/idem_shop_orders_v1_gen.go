@@ -93,8 +93,8 @@ func (p *shopOrdersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *shopOrdersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedUpsertOrdersSQL, &p.orderPlacedUpsertOrders)
 	b.Write(orderShippedUpdateOrdersSQL, &p.orderShippedUpdateOrders)
@@ -145,7 +145,7 @@ func (k *shopOrdersV1Key) decode(s *strictjson.Scanner, m *wire.Message) {
 }
 
 // OrderPlaced opens an order together with its lines.
-// It is event "order.placed" on topic "shop.orders.v1".
+// Its type on topic "shop.orders.v1" is "order.placed".
 // Its idempotency key is header "Idempotency-Key" and order_id (payload at "id"); records with
 // the same key are one event.
 type OrderPlaced struct {
@@ -295,7 +295,7 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrders.Row()
 	r.Text(e.Tenant)
@@ -313,8 +313,8 @@ func (p *shopOrdersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error 
 	r.Time(e.ChangedAt)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 		b.Puts(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(i + 1)))
 		r = p.orderPlacedUpsertOrderLines.Row()
@@ -484,7 +484,7 @@ func (p *shopOrdersV1Plan) addOrderShipped(b *wire.Batch, m *wire.Message) error
 	if fresh, err := orderShippedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderShippedUpdateOrders.Row()
 	r.Text(e.Tenant)
@@ -592,7 +592,7 @@ func (p *shopOrdersV1Plan) addLineDropped(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := lineDroppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("order_lines").Text(e.Tenant).UUID(e.OrderID).Int(int64(e.LineNo)))
 	r := p.lineDroppedDeleteOrderLines.Row()
 	r.Text(e.Tenant)
@@ -727,8 +727,8 @@ func (p *shopOrdersV1Plan) addLinesPriced(b *wire.Batch, m *wire.Message) error 
 	}
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// The step does not name the whole primary key: PutsAll ends the current wave if it already
-		// writes the table or refers to it.
+		// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+		// already writes the table or refers to it.
 		b.PutsAll("order_lines")
 		r := p.linesPricedUpdateOrderLines.Row()
 		r.Text(e.Tenant)
@@ -758,7 +758,7 @@ WHERE t.tenant = e.tenant
     AND t.sku = e.sku`
 
 // OrderCancelled ends an order. The shop will send order.closed from 2027 on.
-// It is event "order.cancelled" on topic "shop.orders.v1".
+// Its type on topic "shop.orders.v1" is "order.cancelled".
 // Its idempotency key is header "Idempotency-Key" and order_id (record key); records with the
 // same key are one event.
 type OrderCancelled struct {
@@ -849,7 +849,7 @@ func (p *shopOrdersV1Plan) addOrderCancelled(b *wire.Batch, m *wire.Message) err
 	if fresh, err := orderCancelledEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderCancelledUpdateOrders.Row()
 	r.Text(e.Tenant)
@@ -892,7 +892,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // OrderErased is the tombstone of topic "shop.orders.v1": a record without a value.
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type OrderErased struct {
 	Trace   *string   // header "traceparent"
 	Tenant  string    // "tenant.id" of the record key
@@ -924,7 +924,7 @@ var orderErasedEvent = wire.Event[OrderErased, *shopOrdersV1Decoder]{
 	Fits:      (*OrderErased).fits,
 }
 
-// orderErasedPolicy is on_failure of OrderErased. It is read-only.
+// orderErasedPolicy is the on_failure policy of OrderErased. It is read-only.
 var orderErasedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -938,8 +938,8 @@ func (p *shopOrdersV1Plan) addOrderErased(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := orderErasedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row. The calls before it check the
-	// other rows that this write needs or changes.
+	// Deletes ends the current wave if that wave already writes this row. The calls before Deletes
+	// check the other rows that this write needs or changes.
 	b.Touches("order_lines")
 	b.Deletes(wire.Row("orders").Text(e.Tenant).UUID(e.OrderID))
 	r := p.orderErasedDeleteOrders.Row()

@@ -74,8 +74,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paymentBookedUpsertBookingsSQL, &p.paymentBookedUpsertBookings)
 	b.Write(paymentUndoneDeleteBookingsSQL, &p.paymentUndoneDeleteBookings)
@@ -85,7 +85,7 @@ func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 type paymentsV1Decoder = strictjson.Scanner
 
 // PaymentBooked adds a payment to the account at the provider.
-// It is event "payment.booked" on topic "payments.v1".
+// Its type on topic "payments.v1" is "payment.booked".
 // Its idempotency key is header "id"; records with the same key are one event.
 type PaymentBooked struct {
 	AccountID string
@@ -160,7 +160,7 @@ func (p *paymentsV1Plan) addPaymentBooked(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("bookings").UUID(e.PaymentID))
 	r := p.paymentBookedUpsertBookings.Row()
 	r.UUID(e.PaymentID)
@@ -262,7 +262,7 @@ func (p *paymentsV1Plan) addPaymentUndone(b *wire.Batch, m *wire.Message) error 
 	if !ok {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("bookings").UUID(e.PaymentID))
 	p.paymentUndoneDeleteBookings.Row().UUID(e.PaymentID)
 	return nil

@@ -63,8 +63,8 @@ func (p *productsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *productsV1Plan) Flush(b *wire.Batch) {
 	b.Write(productSavedUpsertProductsSQL, &p.productSavedUpsertProducts)
 	b.Write(productSavedUpsertVariantsSQL, &p.productSavedUpsertVariants)
@@ -471,8 +471,8 @@ var stateChangedEvent = wire.Event[StateChanged, *productsV1Decoder]{
 	Content:   0x483f6535,
 }
 
-// stateChangedPolicy is on_failure of StateChanged, equal to that of the topic. It is
-// read-only.
+// stateChangedPolicy is the on_failure policy of StateChanged, equal to that of the topic. It
+// is read-only.
 var stateChangedPolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,

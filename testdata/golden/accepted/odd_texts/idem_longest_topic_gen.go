@@ -64,8 +64,8 @@ func (p *longestTopicPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *longestTopicPlan) Flush(b *wire.Batch) {
 	b.Write(openedInsertESQL, &p.openedInsertE)
 	b.Write(closedUpdateESQL, &p.closedUpdateE)
@@ -132,18 +132,18 @@ func (p *longestTopicPlan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("e").Text(e.E))
 	r := p.openedInsertE.Row()
 	r.Text(e.E)
 	r.Text(e.N)
 	r.Text(string(e.State))
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("t").Text(e.E))
 	r = p.openedInsertT.Row()
 	r.Text(e.E)
 	r.Text(e.N)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("tables").Text(e.E))
 	p.openedInsertTables.Row().Text(e.E)
 	return nil
@@ -242,10 +242,10 @@ func (p *longestTopicPlan) addClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := closedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("e").Text(e.E))
 	p.closedUpdateE.Row().Text(e.E)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("t").Text(e.E))
 	p.closedUpdateT.Row().Text(e.E)
 	return nil

@@ -67,8 +67,8 @@ func (p *envelopesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *envelopesV1Plan) Flush(b *wire.Batch) {
 	b.Write(sealedInsertEnvelopesSQL, &p.sealedInsertEnvelopes)
 	b.Write(openedInsertEnvelopesSQL, &p.openedInsertEnvelopes)
@@ -165,7 +165,7 @@ func (p *envelopesV1Plan) addSealed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := sealedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("envelopes").Text(e.ID))
 	p.sealedInsertEnvelopes.Row().Text(e.ID)
 	return nil
@@ -269,7 +269,7 @@ func (p *envelopesV1Plan) addOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := openedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("envelopes").Text(e.ID))
 	r := p.openedInsertEnvelopes.Row()
 	r.Text(e.ID)

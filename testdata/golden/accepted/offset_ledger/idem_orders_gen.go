@@ -62,7 +62,7 @@ func (p *ordersPlan) Flush(b *wire.Batch) {
 type ordersDecoder = strictjson.Scanner
 
 // Order is the event of topic "orders".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Order struct {
 	Payload json.RawMessage // the record's value
 	ID      string          // the record key
@@ -86,7 +86,7 @@ func (p *ordersPlan) addOrder(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.ID))
 	r := p.orderInsertOrders.Row()
 	r.Text(e.ID)

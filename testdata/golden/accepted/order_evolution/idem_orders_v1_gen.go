@@ -87,8 +87,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderPlacedV1UpsertOrderHistorySQL, &p.orderPlacedV1UpsertOrderHistory)
 	b.Write(orderPlacedUpsertOrderHistorySQL, &p.orderPlacedUpsertOrderHistory)
@@ -99,7 +99,7 @@ func (p *ordersV1Plan) Flush(b *wire.Batch) {
 type ordersV1Decoder = strictjson.Scanner
 
 // OrderPlacedV1 goes when the topic holds none. The shop has sent version 2 since September.
-// It is event "order.placed" or "order.placed/1" on topic "orders.v1".
+// Its type on topic "orders.v1" is "order.placed" or "order.placed/1".
 // Its idempotency key is event_id (payload); records with the same key are one event.
 type OrderPlacedV1 struct {
 	Total    idem.Decimal
@@ -168,7 +168,7 @@ func (p *ordersV1Plan) addOrderPlacedV1(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedV1Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedV1UpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -292,7 +292,7 @@ func (p *ordersV1Plan) addOrderPlaced(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderPlacedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderPlacedUpsertOrderHistory.Row()
 	r.UUID(e.OrderID)
@@ -389,7 +389,7 @@ func (p *ordersV1Plan) addOrderClosed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderClosedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("order_history").UUID(e.OrderID))
 	r := p.orderClosedUpdateOrderHistory.Row()
 	r.UUID(e.OrderID)

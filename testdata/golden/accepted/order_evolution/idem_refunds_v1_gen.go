@@ -69,8 +69,8 @@ func (p *refundsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *refundsV1Plan) Flush(b *wire.Batch) {
 	b.Write(refundedUpsertRefundsSQL, &p.refundedUpsertRefunds)
 	b.Write(refundedV2UpsertRefundsSQL, &p.refundedV2UpsertRefunds)
@@ -130,7 +130,7 @@ func (p *refundsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedUpsertRefunds.Row()
 	r.UUID(e.RefundID)
@@ -217,7 +217,7 @@ func (p *refundsV1Plan) addRefundedV2(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedV2Event.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("refunds").UUID(e.RefundID))
 	r := p.refundedV2UpsertRefunds.Row()
 	r.UUID(e.RefundID)

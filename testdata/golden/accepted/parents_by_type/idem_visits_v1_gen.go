@@ -80,8 +80,8 @@ func (p *visitsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *visitsV1Plan) Flush(b *wire.Batch) {
 	b.Write(dayOpenedInsertDaysSQL, &p.dayOpenedInsertDays)
 	b.Write(agentHiredInsertAgentsSQL, &p.agentHiredInsertAgents)
@@ -148,7 +148,7 @@ func (p *visitsV1Plan) addDayOpened(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := dayOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("days").Int(e.Day.UnixMicro()))
 	r := p.dayOpenedInsertDays.Row()
 	r.Time(e.Day)
@@ -220,7 +220,7 @@ func (p *visitsV1Plan) addAgentHired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := agentHiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("agents").Text(e.Agent.String()))
 	r := p.agentHiredInsertAgents.Row()
 	r.UUID(e.Agent)
@@ -293,7 +293,7 @@ func (p *visitsV1Plan) addBadgeMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := badgeMadeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("badges").Text(string(e.Badge)))
 	r := p.badgeMadeInsertBadges.Row()
 	r.Bytea(e.Badge)
@@ -374,8 +374,8 @@ func (p *visitsV1Plan) addVisited(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := visitedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	if e.Day != nil {
 		b.Reads(wire.Row("days").Int(e.Day.UnixMicro()))
 	}
@@ -470,8 +470,8 @@ func (p *visitsV1Plan) addRenamed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := renamedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	if e.Agent != nil {
 		b.Reads(wire.Row("agents").Text(*e.Agent))
 	}
@@ -545,7 +545,7 @@ func (p *visitsV1Plan) addEnded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := endedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("visits").Text(e.Visit))
 	p.endedDeleteVisits.Row().Text(e.Visit)
 	return nil

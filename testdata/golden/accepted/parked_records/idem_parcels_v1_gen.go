@@ -68,8 +68,8 @@ func (p *parcelsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelTakenInsertParcelsSQL, &p.parcelTakenInsertParcels)
 	b.Write(parcelMovedUpdateParcelsSQL, &p.parcelMovedUpdateParcels)
@@ -137,7 +137,7 @@ func (p *parcelsV1Plan) addParcelTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelTakenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelTakenInsertParcels.Row()
 	r.UUID(e.ParcelID)
@@ -222,7 +222,7 @@ func (p *parcelsV1Plan) addParcelMoved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelMovedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("parcels").UUID(e.ParcelID))
 	r := p.parcelMovedUpdateParcels.Row()
 	r.UUID(e.ParcelID)
@@ -341,8 +341,8 @@ func (p *parcelsV1Plan) addParcelPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parcelPaidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("parcels").UUID(e.ParcelID))
 	b.Puts(wire.Row("payments").UUID(e.ParcelID))
 	r := p.parcelPaidInsertPayments.Row()

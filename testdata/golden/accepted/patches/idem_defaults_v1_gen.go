@@ -125,7 +125,7 @@ func (p *defaultsV1Plan) addWebThemeChosen(b *wire.Batch, m *wire.Message) error
 	if fresh, err := webThemeChosenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("themes").UUID(e.UserID).Text("web"))
 	r := p.webThemeChosenUpsertThemes.Row()
 	r.UUID(e.UserID)

@@ -74,8 +74,8 @@ func (p *profilesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *profilesV1Plan) Flush(b *wire.Batch) {
 	b.Write(profileSavedUpsertProfilesSQL, &p.profileSavedUpsertProfiles)
 	b.Write(profileCorrectedUpdateProfilesSQL, &p.profileCorrectedUpdateProfiles)
@@ -209,7 +209,7 @@ func (p *profilesV1Plan) addProfileSaved(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := profileSavedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileSavedUpsertProfiles.Row()
 	r.UUID(e.UserID)
@@ -388,7 +388,7 @@ func (p *profilesV1Plan) addProfileCorrected(b *wire.Batch, m *wire.Message) err
 	if fresh, err := profileCorrectedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("profiles").UUID(e.UserID))
 	r := p.profileCorrectedUpdateProfiles.Row()
 	r.UUID(e.UserID)
@@ -490,7 +490,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := profileMarkedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("marks").UUID(e.UserID))
 	r := p.profileMarkedUpsertMarks.Row()
 	r.UUID(e.UserID)
@@ -498,7 +498,7 @@ func (p *profilesV1Plan) addProfileMarked(b *wire.Batch, m *wire.Message) error 
 	r.Bool(e.Note.Sent())
 	r.Int8(e.Version)
 	r.Time(e.ChangedAt)
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("last_marks").UUID(e.UserID))
 	r = p.profileMarkedUpsertLastMarks.Row()
 	r.UUID(e.UserID)

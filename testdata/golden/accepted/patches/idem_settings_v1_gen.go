@@ -154,7 +154,7 @@ func (p *settingsV1Plan) addSettingChanged(b *wire.Batch, m *wire.Message) error
 	if fresh, err := settingChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("settings").UUID(e.UserID).Text(e.App))
 	r := p.settingChangedUpsertSettings.Row()
 	r.UUID(e.UserID)

@@ -58,8 +58,8 @@ func (p *documentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *documentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(documentStoredUpsertDocumentsSQL, &p.documentStoredUpsertDocuments)
 	b.Write(documentGoneDeleteDocumentsSQL, &p.documentGoneDeleteDocuments)
@@ -115,7 +115,7 @@ func (p *documentsV1Plan) addDocumentStored(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := documentStoredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("documents").UUID(e.DocumentID))
 	r := p.documentStoredUpsertDocuments.Row()
 	r.UUID(e.DocumentID)
@@ -189,7 +189,7 @@ func (p *documentsV1Plan) addDocumentGone(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := documentGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("documents").UUID(e.DocumentID))
 	p.documentGoneDeleteDocuments.Row().UUID(e.DocumentID)
 	return nil

@@ -57,8 +57,8 @@ func (p *devicesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *devicesV1Plan) Flush(b *wire.Batch) {
 	b.Write(deviceSeenUpsertDevicesSQL, &p.deviceSeenUpsertDevices)
 	b.Write(deviceGoneDeleteDevicesSQL, &p.deviceGoneDeleteDevices)
@@ -131,7 +131,7 @@ func (p *devicesV1Plan) addDeviceSeen(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := deviceSeenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("devices").Text(e.DeviceID))
 	r := p.deviceSeenUpsertDevices.Row()
 	r.Text(e.DeviceID)
@@ -199,7 +199,7 @@ func (p *devicesV1Plan) addDeviceGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := deviceGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("devices").Text(e.DeviceID))
 	p.deviceGoneDeleteDevices.Row().Text(e.DeviceID)
 	return nil

@@ -66,8 +66,8 @@ func (p *ordersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *ordersV1Plan) Flush(b *wire.Batch) {
 	b.Write(orderChangedUpsertOrdersSQL, &p.orderChangedUpsertOrders)
 	b.Write(orderGoneDeleteOrdersSQL, &p.orderGoneDeleteOrders)
@@ -186,7 +186,7 @@ func (p *ordersV1Plan) addOrderChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Text(e.Region).UUID(e.OrderID))
 	r := p.orderChangedUpsertOrders.Row()
 	r.Text(e.Region)
@@ -256,7 +256,8 @@ var orderGoneEvent = wire.Event[OrderGone, *ordersV1Decoder]{
 	Content:   0x0ed5cb4c,
 }
 
-// orderGonePolicy is on_failure of OrderGone, equal to that of the topic. It is read-only.
+// orderGonePolicy is the on_failure policy of OrderGone, equal to that of the topic. It is
+// read-only.
 var orderGonePolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -270,7 +271,7 @@ func (p *ordersV1Plan) addOrderGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := orderGoneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("orders").Text(e.Region).UUID(e.OrderID))
 	r := p.orderGoneDeleteOrders.Row()
 	r.Text(e.Region)

@@ -122,7 +122,7 @@ func (p *accountsV1Plan) addCurrencyAdded(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := currencyAddedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("currencies").Text(string(e.Currency)))
 	r := p.currencyAddedInsertCurrencies.Row()
 	r.Text(string(e.Currency))
@@ -254,8 +254,8 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("currencies").Text(string(e.Currency)))
 	if e.Parent != nil {
 		b.Reads(wire.Row("accounts").UUID(*e.Parent))

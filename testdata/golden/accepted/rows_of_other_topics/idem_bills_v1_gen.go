@@ -50,8 +50,8 @@ func (p *billsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *billsV1Plan) Flush(b *wire.Batch) {
 	b.Write(billedUpsertBillsSQL, &p.billedUpsertBills)
 	b.Write(billedUpsertBillLinesSQL, &p.billedUpsertBillLines)
@@ -151,7 +151,7 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := billedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("bills").UUID(e.BillID))
 	r := p.billedUpsertBills.Row()
 	r.UUID(e.BillID)
@@ -159,8 +159,8 @@ func (p *billsV1Plan) addBilled(b *wire.Batch, m *wire.Message) error {
 	r.Numeric(e.Total)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("bills").UUID(e.BillID))
 		b.Puts(wire.Row("bill_lines").UUID(e.BillID).Int(int64(v.Line)))
 		r = p.billedUpsertBillLines.Row()

@@ -60,8 +60,8 @@ func (p *stockPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *stockPlan) Flush(b *wire.Batch) {
 	b.Write(countedUpsertStockSQL, &p.countedUpsertStock)
 	b.Write(droppedDeleteStockSQL, &p.droppedDeleteStock)
@@ -139,7 +139,7 @@ func (p *stockPlan) addCounted(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := countedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.countedUpsertStock.Row()
 	r.Text(e.Topic)
@@ -231,7 +231,7 @@ func (p *stockPlan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("stock").Text(e.Topic).Text(e.SKU))
 	r := p.droppedDeleteStock.Row()
 	r.Text(e.Topic)

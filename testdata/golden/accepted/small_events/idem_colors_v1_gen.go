@@ -97,7 +97,7 @@ func (p *colorsV1Plan) addUsed(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := usedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("colors").Text(string(e.Color)))
 	p.usedInsertColors.Row().Text(string(e.Color))
 	return nil

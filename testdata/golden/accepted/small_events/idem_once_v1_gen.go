@@ -66,8 +66,8 @@ func (p *onceV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *onceV1Plan) Flush(b *wire.Batch) {
 	b.Write(madeInsertOnceSQL, &p.madeInsertOnce)
 	b.Write(doneUpdateOnceSQL, &p.doneUpdateOnce)
@@ -114,7 +114,7 @@ func (p *onceV1Plan) addMade(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := madeEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("once").UUID(e.ID))
 	p.madeInsertOnce.Row().UUID(e.ID)
 	return nil
@@ -175,7 +175,7 @@ func (p *onceV1Plan) addDone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := doneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("once").UUID(e.ID))
 	p.doneUpdateOnce.Row().UUID(e.ID)
 	return nil
@@ -244,7 +244,7 @@ func (p *onceV1Plan) addDropped(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := droppedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("once").UUID(e.ID))
 	p.droppedDeleteOnce.Row().UUID(e.ID)
 	return nil

@@ -59,8 +59,8 @@ func (p *seatsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *seatsV1Plan) Flush(b *wire.Batch) {
 	b.Write(takenUpsertSeatsSQL, &p.takenUpsertSeats)
 	b.Write(leftUpdateSeatsSQL, &p.leftUpdateSeats)
@@ -151,7 +151,7 @@ func (p *seatsV1Plan) addTaken(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := takenEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("seats").Text(e.Seat))
 	r := p.takenUpsertSeats.Row()
 	r.Text(e.Seat)
@@ -239,7 +239,7 @@ func (p *seatsV1Plan) addLeft(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := leftEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("seats").Text(e.Seat))
 	p.leftUpdateSeats.Row().Text(e.Seat)
 	return nil

@@ -62,8 +62,8 @@ func (p *signalsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *signalsV1Plan) Flush(b *wire.Batch) {
 	b.Write(measuredUpsertSignalsSQL, &p.measuredUpsertSignals)
 	b.Write(switchedUpdateSignalsSQL, &p.switchedUpdateSignals)
@@ -119,7 +119,7 @@ func (p *signalsV1Plan) addMeasured(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := measuredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("signals").Text(e.Device))
 	r := p.measuredUpsertSignals.Row()
 	r.Text(e.Device)
@@ -189,7 +189,7 @@ func (p *signalsV1Plan) addSwitched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := switchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("signals").Text(e.Device))
 	p.switchedUpdateSignals.Row().Text(e.Device)
 	return nil
@@ -221,7 +221,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // Gone is the tombstone of topic "signals.v1": a record without a value.
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Gone struct {
 	Device string // the record key
 }
@@ -238,7 +238,7 @@ var goneEvent = wire.Event[Gone, *signalsV1Decoder]{
 	Decode:    (*Gone).decode,
 }
 
-// gonePolicy is on_failure of Gone. It is read-only.
+// gonePolicy is the on_failure policy of Gone. It is read-only.
 var gonePolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,
@@ -252,7 +252,7 @@ func (p *signalsV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("signals").Text(e.Device))
 	p.goneDeleteSignals.Row().Text(e.Device)
 	return nil

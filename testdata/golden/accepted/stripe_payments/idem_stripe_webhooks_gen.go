@@ -58,8 +58,8 @@ func (p *stripeWebhooksPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *stripeWebhooksPlan) Flush(b *wire.Batch) {
 	b.Write(chargeChangedUpsertChargesSQL, &p.chargeChangedUpsertCharges)
 	b.Write(chargeChangedInsertStripeEventsSQL, &p.chargeChangedInsertStripeEvents)
@@ -212,7 +212,7 @@ func (p *stripeWebhooksPlan) addChargeChanged(b *wire.Batch, m *wire.Message) er
 	if fresh, err := chargeChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("stripe_events").Text(e.EventID))
 	r := p.chargeChangedInsertStripeEvents.Row()
 	r.Text(e.EventID)

@@ -70,8 +70,8 @@ func (p *accountsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *accountsV1Plan) Flush(b *wire.Batch) {
 	b.Write(accountOpenedInsertAccountsSQL, &p.accountOpenedInsertAccounts)
 	b.Write(withdrawnAddAccountsSQL, &p.withdrawnAddAccounts)
@@ -133,7 +133,7 @@ func (p *accountsV1Plan) addAccountOpened(b *wire.Batch, m *wire.Message) error 
 	if fresh, err := accountOpenedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.accountOpenedInsertAccounts.Row()
 	r.UUID(e.AccountID)
@@ -212,7 +212,7 @@ func (p *accountsV1Plan) addOwnerChanged(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := ownerChangedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("accounts").UUID(e.AccountID))
 	r := p.ownerChangedUpdateAccounts.Row()
 	r.UUID(e.AccountID)

@@ -67,8 +67,8 @@ func (p *movesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *movesV1Plan) Flush(b *wire.Batch) {
 	b.Write(arrivedAddStockSQL, &p.arrivedAddStock)
 	b.Write(reservedAddStockSQL, &p.reservedAddStock)
@@ -306,7 +306,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM e)`
 
 // What was never stocked cannot be reserved; the event is a dead letter.
-// It is event "reserved" on topic "moves.v1".
+// Its type on topic "moves.v1" is "reserved".
 // Its idempotency key is move_id (payload); records with the same key are one event.
 type Reserved struct {
 	Pieces int32
@@ -407,7 +407,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.sku = e.sku)`
 
 // The latest inspection counts, but late ones were done, too.
-// It is event "inspected" on topic "moves.v1".
+// Its type on topic "moves.v1" is "inspected".
 // Its idempotency key is move_id (payload); records with the same key are one event.
 type Inspected struct {
 	Version   int64

@@ -48,8 +48,8 @@ func (p *transfersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *transfersV1Plan) Flush(b *wire.Batch) {
 	b.Write(transferBookedAddAccountsSQL, &p.transferBookedAddAccounts)
 	b.Write(transferBookedAddAccounts2SQL, &p.transferBookedAddAccounts2)
@@ -131,8 +131,8 @@ func (p *transfersV1Plan) addTransferBooked(b *wire.Batch, m *wire.Message) erro
 	if fresh, err := transferBookedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("accounts").UUID(e.Debit))
 	b.Reads(wire.Row("accounts").UUID(e.Credit))
 	b.Puts(wire.Row("journal").UUID(e.TransferID))

@@ -69,8 +69,8 @@ func (p *userEventsPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *userEventsPlan) Flush(b *wire.Batch) {
 	b.Write(userCreatedInsertMailsSQL, &p.userCreatedInsertMails)
 }
@@ -79,7 +79,7 @@ func (p *userEventsPlan) Flush(b *wire.Batch) {
 type userEventsDecoder = strictjson.Scanner
 
 // Sends the welcome mail.
-// It is event "UserCreated" on topic "User.events".
+// Its type on topic "User.events" is "UserCreated".
 // Its idempotency key is event_id (header "id"); records with the same key are one event.
 type UserCreated struct {
 	UserID   idem.UUID // "userId"
@@ -176,7 +176,7 @@ func (p *userEventsPlan) addUserCreated(b *wire.Batch, m *wire.Message) error {
 	if !ok {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("mails").UUID(e.EventID))
 	r := p.userCreatedInsertMails.Row()
 	r.UUID(e.EventID)

@@ -63,8 +63,8 @@ func (p *familyV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *familyV1Plan) Flush(b *wire.Batch) {
 	b.Write(childUpsertChildrenSQL, &p.childUpsertChildren)
 	b.Write(parentUpsertParentsSQL, &p.parentUpsertParents)
@@ -75,7 +75,7 @@ func (p *familyV1Plan) Flush(b *wire.Batch) {
 type familyV1Decoder = strictjson.Scanner
 
 // Child is event "child" on topic "family.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Child struct {
 	V string
 	K string // the record key
@@ -138,7 +138,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM (SELECT DISTINCT unnest($1::text[]) AS k) AS sent)`
 
 // Parent is event "parent" on topic "family.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Parent struct {
 	V *string
 	K string // the record key
@@ -171,7 +171,7 @@ func (p *familyV1Plan) addParent(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := parentEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("parents").Text(e.K))
 	r := p.parentUpsertParents.Row()
 	r.Text(e.K)
@@ -200,7 +200,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // Gone is event "gone" on topic "family.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Gone struct {
 	K string // the record key
 }
@@ -221,7 +221,7 @@ func (p *familyV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("parents").Text(e.K))
 	p.goneDeleteParents.Row().Text(e.K)
 	return nil

@@ -45,8 +45,8 @@ func (p *plainV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *plainV1Plan) Flush(b *wire.Batch) {
 	b.Write(putUpsertPlainSQL, &p.putUpsertPlain)
 }
@@ -55,7 +55,7 @@ func (p *plainV1Plan) Flush(b *wire.Batch) {
 type plainV1Decoder = strictjson.Scanner
 
 // Put is the event of topic "plain.v1".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type Put struct {
 	V *string
 	K string // the record key

@@ -86,8 +86,8 @@ func (p *typeV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *typeV1Plan) Flush(b *wire.Batch) {
 	b.Write(scanUpsertExcludedSQL, &p.scanUpsertExcluded)
 	b.Write(partsUpsertPartsSQL, &p.partsUpsertParts)
@@ -191,7 +191,7 @@ func (p *typeV1Plan) addScan(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := scanEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("excluded").UUID(e.E))
 	r := p.scanUpsertExcluded.Row()
 	r.UUID(e.E)
@@ -491,8 +491,8 @@ func (p *typeV1Plan) addParts(b *wire.Batch, m *wire.Message) error {
 	}
 	for i := range e.Parts {
 		v := &e.Parts[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("excluded").UUID(e.E))
 		b.Puts(wire.Row("parts").UUID(e.E).Int(int64(i + 1)))
 		r := p.partsUpsertParts.Row()
@@ -629,8 +629,8 @@ func (p *typeV1Plan) addGone(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := goneEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row. The calls before it check the
-	// other rows that this write needs or changes.
+	// Deletes ends the current wave if that wave already writes this row. The calls before Deletes
+	// check the other rows that this write needs or changes.
 	b.Touches("parts")
 	b.Deletes(wire.Row("excluded").UUID(e.E))
 	p.goneDeleteExcluded.Row().UUID(e.E)

@@ -211,7 +211,7 @@ func (p *placesV1Plan) addHeaders(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := headersEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("headers").Text(e.Tenant).Int(e.Number).Int(int64(e.Since)))
 	r := p.headersInsertHeaders.Row()
 	r.Text(e.Tenant)

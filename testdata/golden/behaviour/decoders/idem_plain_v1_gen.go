@@ -279,7 +279,7 @@ func (p *plainV1Plan) addRequired(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := requiredEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.requiredInsertSeen.Row().Text(e.Event)
 	return nil
@@ -458,7 +458,7 @@ func (p *plainV1Plan) addOptional(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := optionalEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.optionalInsertSeen.Row().Text(e.Event)
 	return nil
@@ -638,7 +638,7 @@ func (p *plainV1Plan) addDefaults(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := defaultsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.defaultsInsertSeen.Row().Text(e.Event)
 	return nil
@@ -956,7 +956,7 @@ func (p *plainV1Plan) addNested(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := nestedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("seen").Text(e.Event))
 	p.nestedInsertSeen.Row().Text(e.Event)
 	return nil

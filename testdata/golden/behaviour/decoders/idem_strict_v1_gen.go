@@ -225,7 +225,7 @@ func (p *strictV1Plan) addPatched(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := patchedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("people").Text(e.ID))
 	r := p.patchedUpsertPeople.Row()
 	r.Text(e.ID)

@@ -61,8 +61,8 @@ func (p *usersV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *usersV1Plan) Flush(b *wire.Batch) {
 	b.Write(userCameAddUsersSQL, &p.userCameAddUsers)
 	b.Write(userLeftAddUsersSQL, &p.userLeftAddUsers)
@@ -106,7 +106,8 @@ var userCameEvent = wire.Event[UserCame, *usersV1Decoder]{
 	Content:   0x81ea7ec6,
 }
 
-// userCamePolicy is on_failure of UserCame, equal to that of the topic. It is read-only.
+// userCamePolicy is the on_failure policy of UserCame, equal to that of the topic. It is
+// read-only.
 var userCamePolicy = wire.FailurePolicy{
 	Retries:        8,
 	InitialBackoff: 200 * time.Millisecond,

@@ -127,8 +127,8 @@ func (p *wPlan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *wPlan) Flush(b *wire.Batch) {
 	b.Write(cOnlyInsertCustomersSQL, &p.cOnlyInsertCustomers)
 	b.Write(cUpUpsertCustomersSQL, &p.cUpUpsertCustomers)
@@ -154,7 +154,7 @@ func (p *wPlan) Flush(b *wire.Batch) {
 type wDecoder = strictjson.Scanner
 
 // CUp is event "cu" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type CUp struct {
 	Cid   int32
 	Name  string
@@ -196,8 +196,8 @@ func (p *wPlan) addCUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
+	// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+	// already writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.cUpUpsertCustomers.Row()
 	r.Int4(e.K)
@@ -233,7 +233,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // COnly is event "co" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type COnly struct {
 	Cid   int32
 	Name  string
@@ -275,7 +275,7 @@ func (p *wPlan) addCOnly(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cOnlyEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("customers").Int(int64(e.K)).Int(int64(e.Cid)))
 	r := p.cOnlyInsertCustomers.Row()
 	r.Int4(e.K)
@@ -301,7 +301,7 @@ ORDER BY k, cid
 ON CONFLICT (k, cid) DO NOTHING`
 
 // CDel is event "cd" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type CDel struct {
 	Cid int32
 	K   int32 // the record key
@@ -334,7 +334,7 @@ func (p *wPlan) addCDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table.
+	// DeletesAll ends the current wave if that wave already writes the table.
 	b.DeletesAll("customers")
 	r := p.cDelDeleteCustomers.Row()
 	r.Int4(e.K)
@@ -362,7 +362,7 @@ SELECT
 WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM customers AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS cid) AS e WHERE t.k = e.k AND t.cid = e.cid', $1::integer[]::text, $2::integer[]::text) END`
 
 // CMail is event "cm" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type CMail struct {
 	Cid   int32
 	Email *string
@@ -399,8 +399,8 @@ func (p *wPlan) addCMail(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := cMailEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
+	// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+	// already writes the table or refers to it.
 	b.PutsAll("customers")
 	r := p.cMailUpdateCustomers.Row()
 	r.Int4(e.K)
@@ -438,7 +438,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // PIns is event "pi" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type PIns struct {
 	SKU  int32
 	Name string
@@ -476,7 +476,7 @@ func (p *wPlan) addPIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pInsInsertProducts.Row()
 	r.Int4(e.K)
@@ -506,7 +506,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // PDel is event "pd" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type PDel struct {
 	SKU int32
 	K   int32 // the record key
@@ -539,7 +539,7 @@ func (p *wPlan) addPDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := pDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row.
+	// Deletes ends the current wave if that wave already writes this row.
 	b.Deletes(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	r := p.pDelDeleteProducts.Row()
 	r.Int4(e.K)
@@ -567,7 +567,7 @@ SELECT
 WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM products AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS sku) AS e WHERE t.k = e.k AND t.sku = e.sku', $1::integer[]::text, $2::integer[]::text) END`
 
 // OIns is event "oi" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type OIns struct {
 	Oid   int32
 	Cid   *int32
@@ -623,8 +623,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oInsEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -640,8 +640,8 @@ func (p *wPlan) addOIns(b *wire.Batch, m *wire.Message) error {
 	wire.OrNull(r, r.Int4, e.Ref)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -720,7 +720,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OUp is event "ou" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type OUp struct {
 	Oid  int32
 	Cid  *int32
@@ -766,8 +766,8 @@ func (p *wPlan) addOUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -814,7 +814,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // OSet is event "os" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type OSet struct {
 	Oid int32
 	Cid *int32
@@ -851,8 +851,8 @@ func (p *wPlan) addOSet(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oSetEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	if e.Cid != nil {
 		b.Reads(wire.Row("customers").Int(int64(e.K)).Int(int64(*e.Cid)))
 	}
@@ -894,7 +894,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // ONote is event "on" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type ONote struct {
 	Oid  int32
 	Note string
@@ -932,7 +932,7 @@ func (p *wPlan) addONote(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oNoteEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	r := p.oNoteUpdateOrders.Row()
 	r.Int4(e.K)
@@ -955,7 +955,7 @@ WHERE t.k = e.k
     AND t.oid = e.oid`
 
 // ODel is event "od" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type ODel struct {
 	Oid int32
 	K   int32 // the record key
@@ -988,8 +988,8 @@ func (p *wPlan) addODel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := oDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row. The calls before it check the
-	// other rows that this write needs or changes.
+	// Deletes ends the current wave if that wave already writes this row. The calls before Deletes
+	// check the other rows that this write needs or changes.
 	b.Touches("orders")
 	b.Touches("lines")
 	b.Unlinks("customers")
@@ -1020,7 +1020,7 @@ SELECT
 WHERE CASE WHEN (SELECT count(*) FROM d) < cardinality($1) THEN idem_left('SELECT FROM orders AS t, (SELECT unnest(($1)[1]::integer[]) AS k, unnest(($1)[2]::integer[]) AS oid) AS e WHERE t.k = e.k AND t.oid = e.oid', $1::integer[]::text, $2::integer[]::text) END`
 
 // LRep is event "lr" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type LRep struct {
 	Oid   int32
 	Lines []Line
@@ -1063,8 +1063,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lRepEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// DeletesAll ends the current wave if it already writes the table. The calls before it check
-	// the other rows that this write needs or changes.
+	// DeletesAll ends the current wave if that wave already writes the table. The calls before
+	// DeletesAll check the other rows that this write needs or changes.
 	b.Unlinks("products")
 	b.DeletesAll("lines")
 	r := p.lRepDeleteLines.Row()
@@ -1072,8 +1072,8 @@ func (p *wPlan) addLRep(b *wire.Batch, m *wire.Message) error {
 	r.Int4(e.Oid)
 	for i := range e.Lines {
 		v := &e.Lines[i]
-		// Puts ends the current wave if it already writes this row or refers to it. The calls before
-		// it check the other rows that this write needs or changes.
+		// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+		// before Puts check the other rows that this write needs or changes.
 		b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 		b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(v.SKU)))
 		b.Puts(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(v.No)))
@@ -1128,7 +1128,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // LSku is event "ls" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type LSku struct {
 	SKU int32
 	New int32
@@ -1166,8 +1166,8 @@ func (p *wPlan) addLSku(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lSkuEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// The step does not name the whole primary key: PutsAll ends the current wave if it already
-	// writes the table or refers to it.
+	// The step does not name the whole primary key: PutsAll ends the current wave if that wave
+	// already writes the table or refers to it.
 	b.PutsAll("lines")
 	r := p.lSkuUpdateLines.Row()
 	r.Int4(e.K)
@@ -1205,7 +1205,7 @@ FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.n = e.n)`
 
 // LUp is event "lu" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type LUp struct {
 	Oid int32
 	No  int32
@@ -1248,8 +1248,8 @@ func (p *wPlan) addLUp(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lUpEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it. The calls before
-	// it check the other rows that this write needs or changes.
+	// Puts ends the current wave if that wave already writes this row or refers to it. The calls
+	// before Puts check the other rows that this write needs or changes.
 	b.Reads(wire.Row("orders").Int(int64(e.K)).Int(int64(e.Oid)))
 	b.Reads(wire.Row("products").Int(int64(e.K)).Int(int64(e.SKU)))
 	b.Unlinks("products")
@@ -1287,7 +1287,7 @@ SELECT
 WHERE (SELECT count(*) FROM w) < cardinality($1)`
 
 // LDel is event "ld" on topic "w".
-// It has no idempotency key; topic, partition and offset identify it.
+// Its idempotency key is its topic, partition and offset.
 type LDel struct {
 	Oid int32
 	No  int32
@@ -1325,8 +1325,8 @@ func (p *wPlan) addLDel(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := lDelEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Deletes ends the current wave if it already writes this row. The calls before it check the
-	// other rows that this write needs or changes.
+	// Deletes ends the current wave if that wave already writes this row. The calls before Deletes
+	// check the other rows that this write needs or changes.
 	b.Unlinks("products")
 	b.Deletes(wire.Row("lines").Int(int64(e.K)).Int(int64(e.Oid)).Int(int64(e.No)))
 	r := p.lDelDeleteLines.Row()

@@ -58,8 +58,8 @@ func (p *paymentsV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *paymentsV1Plan) Flush(b *wire.Batch) {
 	b.Write(paidInsertEntriesSQL, &p.paidInsertEntries)
 	b.Write(refundedInsertEntriesSQL, &p.refundedInsertEntries)
@@ -126,7 +126,7 @@ func (p *paymentsV1Plan) addPaid(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := paidEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.paidInsertEntries.Row()
 	r.Text(e.Entry)
@@ -211,7 +211,7 @@ func (p *paymentsV1Plan) addRefunded(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := refundedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.refundedInsertEntries.Row()
 	r.Text(e.Entry)

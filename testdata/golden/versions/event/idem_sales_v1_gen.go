@@ -59,8 +59,8 @@ func (p *salesV1Plan) Add(b *wire.Batch, m *wire.Message) error {
 
 // Flush implements wire.Plan. It ends a wave: each statement runs once, with all rows
 // collected for it. A batch needs several waves if it must write a row several times. A
-// statement that cannot do what a step says adds a row to idem_step_refused, which fails: the
-// event becomes a dead letter.
+// statement that cannot do what its step says inserts into idem_step_refused. That insert
+// always fails, so the event becomes a dead letter.
 func (p *salesV1Plan) Flush(b *wire.Batch) {
 	b.Write(soldInsertEntriesSQL, &p.soldInsertEntries)
 	b.Write(returnedInsertEntriesSQL, &p.returnedInsertEntries)
@@ -133,7 +133,7 @@ func (p *salesV1Plan) addSold(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := soldEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.soldInsertEntries.Row()
 	r.Text(e.Entry)
@@ -224,7 +224,7 @@ func (p *salesV1Plan) addReturned(b *wire.Batch, m *wire.Message) error {
 	if fresh, err := returnedEvent.Take(b, m, &p.decoder, e); !fresh {
 		return err
 	}
-	// Puts ends the current wave if it already writes this row or refers to it.
+	// Puts ends the current wave if that wave already writes this row or refers to it.
 	b.Puts(wire.Row("entries").Text(e.Entry))
 	r := p.returnedInsertEntries.Row()
 	r.Text(e.Entry)
