@@ -109,6 +109,29 @@ func listed(s syntax.Section) bool {
 	return len(s.Keys) > 1 && !slices.ContainsFunc(s.Keys, func(k syntax.Key) bool { return k.Codes != "" || k.More != "" })
 }
 
+// verbs is a table of the keys of a step by the verbs that accept them, if not all do.
+func verbs(b *bytes.Buffer, s syntax.Section) {
+	if !slices.ContainsFunc(s.Keys, func(k syntax.Key) bool { return k.With != "" }) {
+		return
+	}
+	fmt.Fprintf(b, "\n| key | %s |\n|---|%s\n", strings.Join(s.OneOf, " | "), strings.Repeat("---|", len(s.OneOf)))
+	for _, k := range s.Keys {
+		if slices.Contains(s.OneOf, k.Name) {
+			continue
+		}
+		with := strings.Fields(k.With)
+		fmt.Fprintf(b, "| [`%s`](#%s) |", k.Name, anchor(title(k, s)))
+		for _, verb := range s.OneOf {
+			if k.With == "" || slices.Contains(with, verb) {
+				b.WriteString(" yes |")
+			} else {
+				b.WriteString(" |")
+			}
+		}
+		b.WriteString("\n")
+	}
+}
+
 func section(b *bytes.Buffer, s syntax.Section) {
 	file, _, _ := strings.Cut(s.Rules, "#")
 	rules := fmt.Sprintf("See [%s](%s).", file, s.Rules)
@@ -128,6 +151,7 @@ func section(b *bytes.Buffer, s syntax.Section) {
 		fmt.Fprintf(b, "\n```yaml\n%s\n```\n", s.Keys[0].Example)
 		return
 	}
+	verbs(b, s)
 	for _, k := range s.Keys {
 		fmt.Fprintf(b, "\n### %s\n%s\n\n", title(k, s), said(k))
 		for _, fact := range factsOf(k) {

@@ -56,7 +56,7 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "dead_letter_topic", instead: "to send dead letters to a topic, insert a row into idem_dead_letter_topic (docs/outbox.md)"},
 	{name: "dead_letter_payload",
 		value: wordValue(func(f *FailurePolicy) **Text { return &f.DeadPayload }, "keep", "drop"),
-		text: "Whether a dead letter keeps its record. With `drop`, it has only place and reason, and can be discarded but not " +
+		text: "Whether a dead letter keeps its record. With `drop`, it contains only the record's position and the reason, and can be discarded but not " +
 			"replayed.",
 		more:     "A record that waits behind a dead letter is kept until it is applied.",
 		standard: "`keep`",

@@ -25,8 +25,8 @@ var idempotencyKeys = keys[IdempotencyKey]{
 		write:    "write window: 8d in idempotency_key, the time for which a key is known"},
 	{name: "copies",
 		value: wordValue(func(k *IdempotencyKey) **Text { return &k.Copies }, "anywhere", "same_partition"),
-		text:  "Partitions in which duplicates of an event may arrive. With `same_partition`, keys have no table of their own.",
-		more: "They are kept in the ledger's rows and in memory, 27 to 40 bytes each. The spec needs `assume: [ordered]`, and " +
+		text:  "Partitions in which duplicates of an event may arrive. With `same_partition`, keys have no table of their own: they are kept in the ledger's rows and in memory.",
+		more: "In memory, a key takes 27 to 40 bytes. The spec needs `assume: [ordered]`, and " +
 			"either a `source` that contains the whole record key or the promise `copies_keep_record_key` (E411).",
 		standard: "`anywhere`",
 		codes:    "E411 E412",
