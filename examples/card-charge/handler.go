@@ -30,7 +30,7 @@ func (s Service) ChargeRequested(ctx context.Context, e ChargeRequested) (Receip
 		return Receipt{}, idem.Unavailable(err) // the configured provider address is not a valid URL
 	}
 	request.Header.Set("Idempotency-Key", delivery.Key.String())
-	answer, err := httpcall.Do(s.Client, request) // a card that is refused, by 4xx, stays refused
+	answer, err := httpcall.Do(s.Client, request) // a 4xx response (card declined) is permanent
 	if err != nil {
 		return Receipt{}, err
 	}
