@@ -68,10 +68,10 @@ func readings() []oddRecord {
 	return []oddRecord{
 		{"a number and a UUID", topic, headers(id, seq, "tag=\xff\x00", "flags=\x80\x00\x00\x00"), "{}", `(01020304-0506-0708-090a-0b0c0d0e0fff,-2,-2147483648,"\\xff00",7)`, ""},
 		{"a copy", topic, headers(id, seq, "tag=\xff\x00", "flags=\x80\x00\x00\x00"), "{}", "", ""},
-		{"digits", topic, headers(id, "seq=17", "tag=a"), "{}", "", "header seq has 2 bytes, and not 8"},
-		{"a UUID in text", topic, headers("id=01020304-0506-0708-090a-0b0c0d0e0fff", seq, "tag=a"), "{}", "", "header id has 36 bytes, and not 16"},
-		{"an optional number that is too long", topic, headers(id, seq, "tag=a", "flags=12345"), "{}", "", "header flags has 5 bytes, and not 4"},
-		{"a number with a default", topic, headers(id, seq, "tag=a", "site="), "{}", "", "header site has 0 bytes, and not 4"},
+		{"digits", topic, headers(id, "seq=17", "tag=a"), "{}", "", "header seq has 2 bytes, not 8"},
+		{"a UUID in text", topic, headers("id=01020304-0506-0708-090a-0b0c0d0e0fff", seq, "tag=a"), "{}", "", "header id has 36 bytes, not 16"},
+		{"an optional number that is too long", topic, headers(id, seq, "tag=a", "flags=12345"), "{}", "", "header flags has 5 bytes, not 4"},
+		{"a number with a default", topic, headers(id, seq, "tag=a", "site="), "{}", "", "header site has 0 bytes, not 4"},
 	}
 }
 
@@ -138,7 +138,7 @@ func oddRecords(t *testing.T) []oddRecord {
 		{"a record that lacks fields", orders, "", "\x00\x00\x00\x00\x02" + wrote(shipped, map[string]any{"id": "b", "ship": map[string]any{"days": 5}}), `(b,none,5,nowhere,"{""by"": ""default""}",f,)`, ""},
 		{"a boolean of another byte", orders, "", "\x00\x00\x00\x00\x03" + "\x02c\x07", "", "cannot be read: it is not a valid odd.Order, at gift: a boolean is neither 0 nor 1 (schema 3)"},
 		{"a decimal of no bytes", orders, "", "\x00\x00\x00\x00\x04" + "\x02d\x00", "", "price is a decimal without bytes"},
-		{"a record of another name", orders, "", "\x00\x00\x00\x00\x06" + "\x02g\x0a", "", "ship is of type other.Boat, and not odd.Ship"},
+		{"a record of another name", orders, "", "\x00\x00\x00\x00\x06" + "\x02g\x0a", "", "ship is of type other.Boat, not odd.Ship"},
 		{"a text that nobody reads in Avro", orders, "", "\x00\x00\x00\x00\x05" + "\x02e\x02\xff", `(e,none,3,nowhere,"{""by"": ""default""}",f,)`, ""},
 		{"a text of Avro", orders, "", "\x00\x00\x00\x00\x05" + "\x02\xff\x02a", "", "id" + noText},
 	}...)
