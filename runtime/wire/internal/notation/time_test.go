@@ -7,14 +7,6 @@ import (
 	"time"
 )
 
-func at(text string) time.Time {
-	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil {
-		panic(err)
-	}
-	return t.UTC()
-}
-
 // TestEpoch: numbers of each unit, at the ends of what is read; what is less than a microsecond is
 // cut towards the past.
 func TestEpoch(t *testing.T) {
