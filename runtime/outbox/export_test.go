@@ -14,7 +14,7 @@ func NewRunner(r *Relay) *Runner { return newRunner(r) }
 // SetMostHeld bounds how many aggregates are held back while others continue.
 func (r *runner) SetMostHeld(n int) { r.most = n }
 
-// SetPace makes a relay ask so often, and be waited for so long; 0 changes nothing.
+// SetPace sets how often a relay asks, and how long it is waited for; 0 keeps the default.
 func (r *runner) SetPace(poll, silence time.Duration) {
 	r.pace.poll, r.pace.silence = cmp.Or(poll, r.pace.poll), cmp.Or(silence, r.pace.silence)
 }

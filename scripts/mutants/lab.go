@@ -81,8 +81,8 @@ type built struct {
 	err error
 }
 
-// without returns a package's test binary without a bug: the one that has all joint bugs, none of
-// them chosen.
+// without returns a package's test binary, which contains all joint bugs. It behaves as without
+// them unless the environment chooses one.
 func (l *lab) without(ctx context.Context, pkg string) (string, error) {
 	once, _ := l.clean.LoadOrStore(pkg, sync.OnceValue(func() built {
 		bin := filepath.Join(l.dir, strings.NewReplacer("/", "_", ".", "").Replace(pkg)+".test")
