@@ -68,9 +68,6 @@ var lockBugs = []mutant{
 	AND state IN ('p', 'f') AND expires_at < clock_timestamp() - keep`, `LIMIT $1)
 	AND state IN ('p', 'f')`),
 		upkeep, "TestLocksAreForgotten"},
-	{"E813: what may be missing is locked",
-		in("./internal/gen/resolve", "checkLockField").Never(`$f.Type.Optional`),
-		specs, "TestGoldenRefused/locks"},
 }
 
 const locksTest = "./testdata/golden/accepted/locks"

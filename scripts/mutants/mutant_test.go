@@ -43,6 +43,20 @@ func TestEveryBugNamesItsTest(t *testing.T) {
 	}
 }
 
+// Plain bugs are drawn. They are planted only where the protocol, a verdict or a handler depends on
+// them, or docs/protocol.md lists them.
+func TestPlainBugsArePlantedOnlyInTheProtocol(t *testing.T) {
+	protocol := regexp.MustCompile(`^runtime/(internal/(engine|verdict|handler|effect|pglease)|redislease|outbox)/`)
+	for _, m := range all() {
+		files, err := module.Apply(m.edits)
+		for path := range files {
+			if err == nil && m.edits.Plain() && !bugNumber.MatchString(m.name) && !protocol.MatchString(path) {
+				t.Errorf("%s: %s: leave this bug to -draw", path, m.name)
+			}
+		}
+	}
+}
+
 var (
 	bugNumber = regexp.MustCompile(`^\d+ `)
 	numberRow = regexp.MustCompile(`(?m)^\| (\d+(?:, \d+)*) \|`)

@@ -66,7 +66,7 @@ func (p *modulePackage) dir() string {
 const mostNear = 6
 
 // near returns the packages whose tests are near the one in dir: its own, those that planted bugs
-// of it name, and those that link it and least else.
+// of it name, those that link it and least else, and for the generator those of the golden cases.
 func near(packages []*modulePackage, dir string) []string {
 	var list []*modulePackage
 	var of string
@@ -89,6 +89,9 @@ func near(packages []*modulePackage, dir string) []string {
 	var dirs []string
 	for _, p := range list[:min(len(list), mostNear)] {
 		dirs = append(dirs, p.dir())
+	}
+	if strings.HasPrefix(dir, "./internal/gen/") && !slices.Contains(dirs, specs) {
+		dirs = append(dirs, specs)
 	}
 	for _, m := range all() {
 		if m.edits.Within(dir) && !slices.Contains(dirs, m.pkg) && !strings.HasPrefix(m.pkg, "./scripts") {

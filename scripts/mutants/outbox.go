@@ -2,9 +2,6 @@ package main
 
 // outboxBugs are bugs of the outbox: of what is written, of the relay, and of its producer.
 var outboxBugs = []mutant{
-	{"dev: cases share a database",
-		in("./cmd/idemgen/internal/dev", "run.play").Never(`i > 0`),
-		"./cmd/idemgen/internal/dev", "TestServiceIsRunAgainAfterEachChange"},
 	{"dev: the outbox has the columns of the spec only",
 		in("./generator", "isOutbox").Replace(`$t.Schema == "" && _`, `false`),
 		here, "TestDevSendsTheOutbox"},
@@ -14,9 +11,6 @@ var outboxBugs = []mutant{
 	{"broker: a record without a key is not sent",
 		in(testKit, "Broker.produce").Before(`$records[i] = r`, `if m.Key == nil { return errors.New("no key") }`),
 		commands, "TestDoctorFindsAPartitionThatMakesNoProgress"},
-	{"dev: what the service sends has no topic",
-		in(testKit, "Broker.Start").Drop(`$r.(*kmsg.MetadataRequest).AllowAutoTopicCreation = true`),
-		testKit, "TestMissingTopicIsMade"},
 	{"outbox: an event is deleted before it is acknowledged",
 		in(outboxes, "lead.send").Before(`$l.produce(_, _)`, `l.acked.seqs = append(l.acked.seqs, e.seq)`),
 		outboxes, "TestRefusedEventHoldsBackItsAggregate"},
@@ -26,9 +20,6 @@ var outboxBugs = []mutant{
 	{"outbox: an event of a handler has a random id",
 		in(outboxes, "queue").Never(`id == [16]byte{} && _`),
 		handlers, "TestEventsOfAHandlerKeepTheirIDs"},
-	{"outbox: the id of an event rests on its record's place although it has a key",
-		in(waves, "identity").Never(`$k != (Key{})`),
-		directory, "TestAFailoverChangesNoID"},
 	{"outbox: events are read behind a cursor",
 		in(outboxes, "readSQL").Text(`WHERE seq <> ALL($1)`, `WHERE seq > coalesce(current_setting('idem.cursor', true), '0')::bigint AND seq <> ALL($1)`).
 			In(outboxes, "deleteSQL").Text(`DELETE FROM idem_outbox WHERE seq = ANY($1)`,
@@ -209,9 +200,6 @@ var outboxBugs = []mutant{
 	{"producer: a record that is too large is an outage",
 		in(producers, "Producer.judge").Replace(`$cause, $rejects := refusing[_]`, `$0; rejects = false`),
 		members, "TestOutboxToABroker/confluent"},
-	{"producer: a client that failed for good is used again",
-		in(producers, "Producer.judge").Drop(`$p.giveUp(_)`),
-		producers, "TestProducerOutlivesItsClient"},
 	{"producer: acks can be set",
 		in(producers, "New").Replace(`produced[name]`, `(kafka.ConfigMap{})[name]`),
 		producers, "TestProducerOutlivesItsClient"},

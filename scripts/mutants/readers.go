@@ -2,12 +2,6 @@ package main
 
 // readerBugs are bugs of what people read of dead letters and ledgers.
 var readerBugs = []mutant{
-	{"a tombstone is kept as an empty value",
-		in(records, "appendBytes").Never(`v == nil`),
-		records, "TestWhatIsStoredIsReadAgain"},
-	{"what stands behind a stored record is not looked at",
-		in(records, "Parse").Never(`r.err == nil && len(r.rest) > 0`),
-		records, "TestDamagedRecordIsRefused"},
 	{"an offset that is read again is answered by the row of the first time",
 		in(operators, "coveringSQL").Text(`ORDER BY l.seq DESC LIMIT`, `ORDER BY l.seq LIMIT`),
 		operators, "TestOffsetIsFoundWhereverThePositionWent"},
@@ -23,7 +17,4 @@ var readerBugs = []mutant{
 	{"Health does not know since when a partition waits",
 		in(room, "Partition.show").Replace(`time.Now()`, `time.Time{}`),
 		core, "TestLagOfAPartitionThatStands"},
-	{"dead show --raw escapes the payload",
-		in(frame, "Raw").Never(`is`),
-		commands, "TestPayloadThatIsNoText"},
 }

@@ -2,15 +2,9 @@ package main
 
 // storeBugs are bugs of effects whose leases are in a store outside of Postgres.
 var storeBugs = []mutant{
-	{"a sequence that a move left behind draws tokens again",
-		in("./runtime/internal/catalog", "Current.MoveFence").Always(`$by == 0`),
-		engines, "TestDatabaseThatWasMovedWithoutItsSequences"},
 	{"a number of a stream that is in use halts the partition",
 		in(room, "Chain.Begin").Replace(`continue`, `break`),
 		engines, "TestDatabaseThatWasMovedWithoutItsSequences"},
-	{"the answer of another store is asserted in idem_lease",
-		in("./runtime/effects", "calls.Complete").Always(`!$r.External`),
-		effects, "TestEffectWithItsLeaseOutside"},
 	{"a lease in Postgres is not looked for once the spec says redis",
 		in(effects, "task.acquire").Always(`!$s.here`),
 		effects, "TestALeaseInPostgresStaysThere"},

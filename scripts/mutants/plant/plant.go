@@ -84,14 +84,22 @@ func (e Edits) After(pattern, code string) Edits { return e.with(after, pattern,
 // part of one.
 func (e Edits) Condition(pattern, code string) Edits { return e.with(condition, pattern, code) }
 
+const never, always = "(" + whole + " && false)", "(" + whole + " || true)"
+
 // Never makes a condition false. It is still evaluated.
-func (e Edits) Never(pattern string) Edits {
-	return e.Condition(pattern, "("+whole+" && false)")
-}
+func (e Edits) Never(pattern string) Edits { return e.Condition(pattern, never) }
 
 // Always makes a condition true. It is still evaluated.
-func (e Edits) Always(pattern string) Edits {
-	return e.Condition(pattern, "("+whole+" || true)")
+func (e Edits) Always(pattern string) Edits { return e.Condition(pattern, always) }
+
+// Plain reports whether all of the change is one condition that is always true or false, or one
+// dropped statement. Package draw draws such changes.
+func (e Edits) Plain() bool {
+	if len(e.list) != 1 {
+		return false
+	}
+	ed := e.list[0]
+	return ed.how == drop || ed.how == condition && (ed.code == never || ed.code == always)
 }
 
 // Text replaces text, for SQL and what else is no Go syntax of its own. Any white space in old
