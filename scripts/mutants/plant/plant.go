@@ -25,7 +25,6 @@ package plant
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -112,11 +111,6 @@ func (e Edits) Declare(code string) Edits { return e.with(declare, "", code) }
 func (e Edits) with(how way, pattern, code string) Edits {
 	e.list = append(e.list[:len(e.list):len(e.list)], edit{e.place, how, pattern, code})
 	return e
-}
-
-// Within reports whether an edit names exactly this directory.
-func (e Edits) Within(dir string) bool {
-	return slices.ContainsFunc(e.list, func(ed edit) bool { return ed.dir == filepath.Clean(dir) })
 }
 
 // String is all that the edits say. Edits that differ have different texts.
