@@ -51,16 +51,18 @@ func Judge(err error, records int) Verdict {
 		return judgeCall(h)
 	}
 	class := Of(err)
-	v := Verdict{Event: class.Event(), Err: Describe(err), Doubt: class == Doubt, Locked: class == LockWait}
+	v := Verdict{Event: class.Event(), Err: Describe(err), Locked: class == LockWait}
 	_, v.Theirs = errors.AsType[*Write](err)
 	if errors.Is(err, ErrRolledBack) {
 		class = Data
-	} else if class == Data && records == 0 { // no record can be at fault
+	}
+	if class == Data && records == 0 { // no record can be at fault
 		class = Halting
 	}
+	v.Doubt = class == Doubt
 	switch class {
 	case Data:
-		v.Fault, v.Letter, v.Doubt = Record, letterRefused(err), false
+		v.Fault, v.Letter = Record, letterRefused(err)
 	case Pooler:
 		v.Fault = Connection
 	case Halting:

@@ -30,6 +30,7 @@ func TestFaultOfATransaction(t *testing.T) {
 		"value":                        {state("22003"), 2, Record, protocol.Data, false},
 		"value, but no record":         {state("22003"), 0, Unexplained, protocol.Data, false},
 		"swallowed":                    {ErrRolledBack, 2, Record, protocol.Unknown, false},
+		"swallowed, but no record":     {ErrRolledBack, 0, Unexplained, protocol.Unknown, false},
 		"missing table":                {state("42P01"), 2, Unexplained, protocol.Fatal, false},
 		"pooler":                       {state("26000"), 2, Connection, protocol.Fatal, false},
 		"time":                         {state("57014"), 2, Time, protocol.Conflict, false},

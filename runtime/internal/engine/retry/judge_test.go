@@ -96,6 +96,20 @@ func TestPauseThatIsAskedForDoesNotCount(t *testing.T) {
 	}
 }
 
+// A handler that asks for the usual pause gets it, also before anything is counted.
+func TestUsualPauseIsAskedFor(t *testing.T) {
+	c := count{}
+	for range 10 {
+		after, again := c.again(5, &wire.FailurePolicy{InitialBackoff: time.Second, MaxBackoff: time.Minute}, verdict.RetryAfter(-1, refusal()))
+		if !again || after < time.Second/2 || after > time.Second {
+			t.Errorf("%t, after %v", again, after)
+		}
+	}
+	if after, again := c.again(5, policy, verdict.RetryAfter(0, refusal())); !again || after != 0 || c.failed != 0 {
+		t.Errorf("%t, after %v, %d are counted", again, after, c.failed)
+	}
+}
+
 // Statements that do not fit the schema are prepared again once; if they do not fit then, a
 // person must act. An acknowledgement in between begins the count again.
 func TestStatementsArePreparedAnewOnce(t *testing.T) {
