@@ -43,8 +43,8 @@ func TestEveryBugNamesItsTest(t *testing.T) {
 	}
 }
 
-// Plain bugs are drawn. They are planted only where the protocol, a verdict or a handler depends on
-// them, or docs/protocol.md lists them.
+// Plain bugs are drawn. They are planted only where the protocol, a verdict or a handler depends
+// on them, or docs/protocol.md lists them.
 func TestPlainBugsArePlantedOnlyInTheProtocol(t *testing.T) {
 	protocol := regexp.MustCompile(`^runtime/(internal/(engine|verdict|handler|effect|pglease)|redislease|outbox)/`)
 	for _, m := range all() {

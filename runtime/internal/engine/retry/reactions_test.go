@@ -28,8 +28,8 @@ var faults = map[verdict.Fault]string{
 	verdict.CallUnexplained: "call unexplained", verdict.CallFailed: "call failed", verdict.CallRefused: "call refused",
 }
 
-// testdata/reactions.txt has, for every verdict, what follows when the same records fail seven times
-// with it, and what the state then is. Failures that lead to the same line are listed above it.
+// testdata/reactions.txt has, for every verdict, what follows when the same records fail seven
+// times with it, and what the state then is. Failures that lead to the same are listed above it.
 func TestEveryVerdictHasItsReactions(t *testing.T) {
 	var out strings.Builder
 	for _, fault := range slices.Sorted(maps.Keys(faults)) {
@@ -86,8 +86,8 @@ func TestEveryVerdictHasItsReactions(t *testing.T) {
 	}
 }
 
-// react tells what follows when the records fail seven times with a verdict. Records that are to be
-// dead letters stay in the batch.
+// react tells what follows when the records fail seven times with a verdict. Records that are to
+// be dead letters stay in the batch.
 func react(records []wire.Message, at int, fault verdict.Fault, flags string, stop bool) string {
 	s := New()
 	p := &wire.FailurePolicy{Retries: 2, InitialBackoff: time.Millisecond, MaxBackoff: time.Second, Stop: stop}
