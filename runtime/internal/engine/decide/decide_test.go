@@ -48,3 +48,48 @@ func TestOnlyStatementsArePlain(t *testing.T) {
 		}
 	}
 }
+
+// ofEvent is a plan whose event has an on_failure of its own.
+type ofEvent struct {
+	wire.Event[struct{}, decoder]
+}
+
+type decoder struct{}
+
+func (decoder) Borrow(*wire.Message) {}
+func (decoder) Reset(*wire.Message)  {}
+func (decoder) Finish(string) error  { return &wire.DecodeError{Event: "Opened", Reason: "no"} }
+
+func (*ofEvent) Flush(*wire.Batch) {}
+
+func (p *ofEvent) Add(b *wire.Batch, m *wire.Message) error {
+	_, err := p.Take(b, m, decoder{}, &struct{}{})
+	return err
+}
+
+// A record has the on_failure of its event. Where the event is not known it has the topic's.
+func TestPolicyIsTheEventsIfItIsKnown(t *testing.T) {
+	own := &wire.FailurePolicy{StopAfter: 5}
+	topic := &wire.Topic{OnFailure: wire.FailurePolicy{StopAfter: 6}, NewPlan: func() wire.Plan {
+		return &ofEvent{wire.Event[struct{}, decoder]{Name: "Opened", OnFailure: own, Decode: func(*struct{}, decoder, *wire.Message) {}}}
+	}}
+	d, f := decider(topic)
+	small, large := records("small"), records("more than twelve bytes")
+	if got := d.Policy(&small[0]); got != &topic.OnFailure {
+		t.Errorf("before the first record: %+v", got)
+	}
+	for _, c := range []struct {
+		records []wire.Message
+		want    *wire.FailurePolicy
+	}{
+		{small, own}, {large, &topic.OnFailure},
+	} {
+		decision, err := d.Decide(c.records, f)
+		if err != nil || len(decision.Letters) != 1 || decision.Letters[0].Policy != c.want || d.Policy(&c.records[0]) != c.want {
+			t.Errorf("%s: %+v, %v, policy %+v, want %+v", c.records[0].Value, decision.Letters, err, d.Policy(&c.records[0]), c.want)
+		}
+	}
+	if d.Discard(); d.Event() != "" || d.Policy(&small[0]) != &topic.OnFailure {
+		t.Errorf("discarded: event %q, policy %+v", d.Event(), d.Policy(&small[0]))
+	}
+}
