@@ -88,4 +88,3 @@ func markBroken(v reflect.Value, parts map[Pos]bool) (broken bool) {
 	}
 	return broken
 }
-

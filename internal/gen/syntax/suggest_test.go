@@ -1,0 +1,156 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Of near words the nearest is proposed, of more than those none; words that are far, very
+// different in length or very many are not.
+func TestClosestOfWords(t *testing.T) {
+	long := strings.Repeat("ab", 40)
+	many := make([]string, maxCandidates)
+	for i := range many {
+		many[i] = fmt.Sprintf("%d_is_another", i)
+	}
+	for _, c := range []struct {
+		text  string
+		words []string
+		want  string
+	}{
+		{"ab", []string{"ba"}, "ba"},               // one transposition
+		{"abcdef", []string{"badcfe"}, ""},         // three of them
+		{"abcdef", []string{"badcef"}, "badcef"},   // two, a third of the length
+		{"abcde", []string{"badce"}, ""},           // two are more than that
+		{"abc", []string{"abcd"}, "abcd"},          // an insertion
+		{"abcd", []string{"abc"}, "abc"},           // a deletion
+		{"abc", []string{"abcde"}, ""},             // two of them
+		{"abcde", []string{"abc"}, ""},             //
+		{"a", []string{"b"}, "b"},                  // one is always near
+		{"a", []string{"bc"}, ""},                  //
+		{"é", []string{"e"}, "e"},                  // characters count, not bytes
+		{"abcd", []string{"abce", "abxd"}, "abce"}, // equally near
+		{"abcd", []string{"abxd", "abce"}, "abce"}, //
+		{"abcdef", []string{"abcdxx", "abcdxf"}, "abcdxf"},
+		{"A-b c", []string{"a_b_c", "a_b_d"}, "a_b_c"},
+		{long + "x", []string{long}, long},
+		{long, []string{long + "y"}, long + "y"},
+		{long, []string{strings.Repeat("ba", 40)}, strings.Repeat("ba", 40)},
+		{"word", append(slices.Clone(many[1:]), "wort"), "wort"},
+		{"word", append(slices.Clone(many), "wort"), ""},
+	} {
+		if got := Closest(c.text, c.words); got != c.want {
+			t.Errorf("%q: %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// A name that is not there is answered by the near one, else by all there are, unless they are many.
+func TestUnknownNamesAreAnsweredByOthers(t *testing.T) {
+	twelve := strings.Fields("k l i j a b c d e f g h")
+	for want, names := range map[string][]string{
+		`the spec has no topic "orders"`:                                                  nil,
+		`the spec has no topic "orders"; did you mean "order"?`:                           append([]string{"order"}, twelve...),
+		`the spec has no topic "orders"; topics here: a, b`:                               {"b", "a"},
+		`the spec has no topic "orders"; topics here: a, b, c, d, e, f, g, h, i, j, k, l`: twelve,
+	} {
+		if got := Unknown("the spec", "topic", "orders", names).Error(); got != want {
+			t.Errorf("%v: %s, want %s", names, got, want)
+		}
+	}
+	if got := Unknown("the spec", "topic", "orders", append(twelve, "m")).Error(); strings.Contains(got, ";") {
+		t.Errorf("of thirteen names: %s", got)
+	}
+}
+
+// A spec can have each name of a database that is seen and that nothing else would be read into.
+func TestNamesOfDatabasesThatNoSpecHas(t *testing.T) {
+	for name, want := range map[string]string{
+		"orders": "", " x ": "", "": "is blank", " \t": "is blank", "a${b}": "looks like an environment variable",
+		"{{a": "looks like a template", "a\nb": "has a control character",
+	} {
+		if got := StoredFlaw(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// What is made of messages is as if it stood in the spec, at the place that names them.
+func TestPartsOfOtherFilesAreAtThePlaceThatNamesThem(t *testing.T) {
+	at := Pos{Line: 3, Col: 5, Width: 7}
+	f := NewField("total", "optional list(Line)", []string{"a", "b"}, at)
+	if f.Name != (Text{Value: "total", Key: at, Pos: at}) || f.Pos != at || !f.Type.Optional || f.Type.Elem.Name != "Line" ||
+		!equal(*f.Path, Path{Text: "total", Members: []string{"a", "b"}, Key: at, Pos: at}) {
+		t.Errorf("a field: %+v", f)
+	}
+	if f := NewField("total", "int64", nil, at); f.Path != nil || f.Type.Name != "int64" {
+		t.Errorf("a field without a path: %+v", f)
+	}
+	if o := NewObject("Line", []*Field{f}, at); !equal(*o, Type{Name: Text{Value: "Line", Key: at, Pos: at}, Kind: ObjectType, Fields: []*Field{f}, Pos: at, Body: at}) {
+		t.Errorf("an object: %+v", o)
+	}
+	texts := []Text{{Value: "a", Key: at, Pos: at}, {Value: "b", Key: at, Pos: at}}
+	if e := NewEnum("Kind", []string{"a", "b"}, at); !equal(*e, Type{Name: Text{Value: "Kind", Key: at, Pos: at}, Kind: EnumType, Enum: texts, Pos: at, Body: at}) {
+		t.Errorf("an enum: %+v", e)
+	}
+}
+
+// Words of a list are found, and none in a list that is not there.
+func TestWordsOfAList(t *testing.T) {
+	w := &Words{Items: []Text{{Value: "ordered"}, {Value: "unique"}}}
+	if got := w.Get("unique"); got != &w.Items[1] || w.Get("other") != nil || (*Words)(nil).Get("unique") != nil {
+		t.Errorf("unique is %+v", got)
+	}
+}
+
+// A step lacks the keys that it does not have, however they are written.
+func TestKeysThatAStepLacks(t *testing.T) {
+	s := readStep(&walker{ds: &Diagnostics{}}, &Node{Kind: MapNode, Pairs: []Pair{
+		{Key: "upsert", Value: &Node{Kind: ScalarNode, Text: "a"}},
+		{Key: "kep", Value: &Node{Kind: ScalarNode, Text: "a"}},
+		{Key: "set", Value: &Node{Kind: ScalarNode, Text: "a"}},
+	}})
+	for key, want := range map[string]bool{"upsert": false, "set": false, "kep": false, "keep": false, "by": true, "where": true} {
+		if got := s.Lacks(key); got != want {
+			t.Errorf("%s is lacking: %v", key, got)
+		}
+	}
+}
+
+// What cannot be read at all is told by its first byte or character that is not allowed.
+func TestFilesOfOtherEncodings(t *testing.T) {
+	for data, want := range map[string]string{
+		"\xff\xfea\x00":      "1:1 the file is UTF-16, not UTF-8 | save it as UTF-8 without a byte order mark",
+		"\xfe\xff\x00a":      "1:1 the file is UTF-16, not UTF-8 | save it as UTF-8 without a byte order mark",
+		"\ufeffa: b":         "1:1 the file starts with a byte order mark (BOM) | save it as UTF-8 without a byte order mark",
+		"a: é\nb: ü\xfc":     "2:5 the file is not UTF-8: byte 0xfc | save it as UTF-8 without a byte order mark",
+		"a: \ufffd":          "",
+		"a: b\r\nc: d\r\n":   "",
+		"a: b\rc":            `1:5 the character U+000D is not allowed in a spec | remove it; where a string needs it, write \u000D inside of "..."`,
+		"a: b\r":             `1:5 the character U+000D is not allowed in a spec | remove it; where a string needs it, write \u000D inside of "..."`,
+		"a: b\x00":           "1:5 the character U+0000 is not allowed in a spec | remove it",
+		"a: \x1f":            `1:4 the character U+001F is not allowed in a spec | remove it; where a string needs it, write \u001F inside of "..."`,
+		"a: ~ # \x7f":        `1:8 the character U+007F is not allowed in a spec | remove it; where a string needs it, write \u007F inside of "..."`,
+		"a: \u009f":          `1:4 the character U+009F is not allowed in a spec | remove it; where a string needs it, write \u009F inside of "..."`,
+		"a: \u00a0\t":        "",
+		"a:\n- \u2028":       `2:3 the character U+2028 is not allowed in a spec | remove it; where a string needs it, write \u2028 inside of "..."`,
+		"a: \u2029":          `1:4 the character U+2029 is not allowed in a spec | remove it; where a string needs it, write \u2029 inside of "..."`,
+		"a: b\ufeff":         `1:5 the character U+FEFF is not allowed in a spec | remove it; where a string needs it, write \uFEFF inside of "..."`,
+		"a: \ufffe":          `1:4 the character U+FFFE is not allowed in a spec | remove it; where a string needs it, write \uFFFE inside of "..."`,
+		"a: \uffff":          `1:4 the character U+FFFF is not allowed in a spec | remove it; where a string needs it, write \uFFFF inside of "..."`,
+		"a: \U00010000":      "",
+		"a: '\u2027\u202a '": "",
+	} {
+		var ds Diagnostics
+		sound := checkEncoding([]byte(data), &ds)
+		got := ""
+		for _, d := range ds.Sorted() {
+			got += fmt.Sprintf("%d:%d %s | %s", d.Pos.Line, d.Pos.Col, d.Message, d.Hint)
+		}
+		if got != want || sound != (want == "") {
+			t.Errorf("%q: %v, %s\nwant %s", data, sound, got, want)
+		}
+	}
+}
