@@ -24,6 +24,26 @@ func TestAPartIsBrokenIfAValueInItIsRefused(t *testing.T) {
 		"a map with one null": {Kind: MapNode, Pairs: []Pair{{Key: "x", Value: &Node{Kind: ScalarNode, Text: "~"}}, {Key: "y", Value: &Node{Kind: ScalarNode, Text: "z"}}}},
 	}
 	refused, accepted := 0, 0
+	try := func(around []*Node, place, name string) {
+		s, problems := &Spec{}, Diagnostics{}
+		s.Broken = !walkMap(&walker{ds: &problems}, entry{what: "the spec", node: root}, specKeys, s)
+		broken := map[Pos]bool{}
+		broken[root.Pos] = markBroken(reflect.ValueOf(*s), broken)
+		innermost := len(around) - 1
+		for _, is := broken[around[innermost].Pos]; !is; _, is = broken[around[innermost].Pos] {
+			innermost--
+		}
+		is := problems.Errors() > 0 || place == ".topics.orders.v1.record_key" && name == "a word" // told with the types
+		if broken[around[innermost].Pos] != is || broken[root.Pos] != is {
+			t.Errorf("%s is %s: broken: %v on line %d, %v as a whole; %v", place, name, broken[around[innermost].Pos], around[innermost].Pos.Line,
+				broken[root.Pos], problems.Sorted())
+		}
+		if is {
+			refused++
+		} else {
+			accepted++
+		}
+	}
 	var each func(n *Node, place string, around []*Node)
 	each = func(n *Node, place string, around []*Node) {
 		around = append(around[:len(around):len(around)], n)
@@ -31,28 +51,14 @@ func TestAPartIsBrokenIfAValueInItIsRefused(t *testing.T) {
 		for name, other := range others {
 			*n = other
 			n.Pos = was.Pos
-			s, problems := &Spec{}, Diagnostics{}
-			s.Broken = !walkMap(&walker{ds: &problems}, entry{what: "the spec", node: root}, specKeys, s)
-			broken := map[Pos]bool{}
-			broken[root.Pos] = markBroken(reflect.ValueOf(*s), broken)
-			innermost := len(around) - 1
-			for _, is := broken[around[innermost].Pos]; !is; _, is = broken[around[innermost].Pos] {
-				innermost--
-			}
-			is := problems.Errors() > 0 || place == ".topics.orders.v1.record_key" && name == "a word" // told with the types
-			if broken[around[innermost].Pos] != is || broken[root.Pos] != is {
-				t.Errorf("%s is %s: broken: %v on line %d, %v as a whole; %v", place, name, broken[around[innermost].Pos], around[innermost].Pos.Line,
-					broken[root.Pos], problems.Sorted())
-			}
-			if is {
-				refused++
-			} else {
-				accepted++
-			}
+			try(around, place, name)
 		}
 		*n = was
-		for _, p := range n.Pairs {
+		for i, p := range n.Pairs {
 			each(p.Value, place+"."+p.Key, around)
+			n.Pairs[i].Key = "Not a key!"
+			try(append(around, p.Value), place+"."+p.Key, "of another key")
+			n.Pairs[i].Key = p.Key
 		}
 		for _, item := range n.Items {
 			each(item, place+".-", around)

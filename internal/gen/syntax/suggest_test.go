@@ -21,6 +21,8 @@ func TestClosestOfWords(t *testing.T) {
 		want  string
 	}{
 		{"ab", []string{"ba"}, "ba"},               // one transposition
+		{"ab", []string{"bc"}, ""},                 // none
+		{"ab", []string{"ca"}, ""},                 //
 		{"abcdef", []string{"badcfe"}, ""},         // three of them
 		{"abcdef", []string{"badcef"}, "badcef"},   // two, a third of the length
 		{"abcde", []string{"badce"}, ""},           // two are more than that
@@ -47,7 +49,8 @@ func TestClosestOfWords(t *testing.T) {
 	}
 }
 
-// A name that is not there is answered by the near one, else by all there are, unless they are many.
+// A name that is not there is answered by the near one, else by all there are, unless these are
+// many.
 func TestUnknownNamesAreAnsweredByOthers(t *testing.T) {
 	twelve := strings.Fields("k l i j a b c d e f g h")
 	for want, names := range map[string][]string{
@@ -152,5 +155,57 @@ func TestFilesOfOtherEncodings(t *testing.T) {
 		if got != want || sound != (want == "") {
 			t.Errorf("%q: %v, %s\nwant %s", data, sound, got, want)
 		}
+	}
+}
+
+// An encoding tells what else a topic's entry has.
+func TestEncodings(t *testing.T) {
+	for word, want := range map[string][4]bool{
+		"": {}, "plain": {}, "json_string": {true}, "confluent_json": {true, false, true}, "avro": {true, true, false, true},
+		"confluent_avro": {true, true, true, true}, "protobuf": {true, true}, "confluent_protobuf": {true, true, true},
+	} {
+		p := &Packing{Encoding: &Text{Value: word}}
+		if word == "" {
+			p.Encoding = nil
+		}
+		if got := [4]bool{p.Encoded() != "", p.OfMessages(), p.Framed(), p.Avro()}; got != want {
+			t.Errorf("%q: %v, want %v", word, got, want)
+		}
+	}
+	p := &Packing{Schema: &Text{Value: "a.proto#b.C#d"}}
+	if file, name := p.SchemaParts(); file != "a.proto" || name != "b.C#d" {
+		t.Errorf("a schema of %s and %s", file, name)
+	}
+}
+
+// A name in the place of a record key is kept for the reader of types, who says what to write.
+func TestANameAloneIsARecordKeyWithoutParts(t *testing.T) {
+	s, _ := Load("x.yaml", []byte("topics:\n  t:\n    record_key: order_id\n"))
+	if k := s.Topics[0].RecordKey; k == nil || !k.Broken || len(k.Parts) > 0 ||
+		*k.Alone != (Text{Value: "order_id", Key: Pos{Line: 3, Col: 5, Width: 10}, Pos: Pos{Line: 3, Col: 17, Width: 8}}) {
+		t.Errorf("%+v", k)
+	}
+}
+
+// A value names a field, an element, its member, or a member of the result.
+func TestWhatAValueNames(t *testing.T) {
+	for text, want := range map[string]Value{
+		"total": {Kind: FieldValue, Name: "total"}, "each": {Kind: ElementValue}, "each.a": {Kind: MemberValue, Name: "a"},
+		"result.a": {Kind: ResultValue, Name: "a"}, "eachs": {Kind: FieldValue, Name: "eachs"}, "result": {Kind: FieldValue, Name: "result"},
+	} {
+		got, ok := readValue(&walker{ds: &Diagnostics{}}, entry{what: "a value", node: &Node{Kind: ScalarNode, Text: text}})
+		if got != want || !ok {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+}
+
+// A problem without a place names the file alone, and one behind the file's end shows no line.
+func TestProblemsWithoutALine(t *testing.T) {
+	var ds Diagnostics
+	ds.Add(Pos{}, "E101", "a", "b")
+	ds.Add(Pos{Line: 3, Col: 2, Width: 1}, "E102", "c", "")
+	if got, want := printed(t, ds, "x", []byte("d\n")), "x: E101: a\n      = hint: b\nx:3:2: E102: c\n2 problems found; nothing was written\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

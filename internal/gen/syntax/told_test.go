@@ -32,7 +32,18 @@ func told(t *testing.T, file string, problems func(text string) Diagnostics) {
 // What is told of a file that YAML, or this language of it, does not allow, and nothing of others.
 func TestWhatIsToldOfYAML(t *testing.T) {
 	told(t, "testdata/yaml.txt", func(text string) Diagnostics {
-		_, ds := Parse([]byte(text))
+		n, ds := Parse([]byte(text))
+		if s, _ := Load("x.yaml", []byte(text)); n == nil && !s.Broken {
+			t.Errorf("a spec of %q is not broken", text)
+		}
+		return ds
+	})
+}
+
+// What is told of cases.
+func TestWhatIsToldOfCases(t *testing.T) {
+	told(t, "testdata/cases.txt", func(text string) Diagnostics {
+		_, ds := LoadCase("x.yaml", []byte(text))
 		return ds
 	})
 }
