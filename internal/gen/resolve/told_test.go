@@ -45,7 +45,13 @@ func eventsOf(s *model.Service) (lines []string) {
 		for _, e := range topic.Events {
 			line := e.Name + ":"
 			for _, f := range e.Fields {
-				line += " " + f.Name
+				line += " " + f.Name + namedIn(f.Type)
+			}
+			if f := e.Effect; f != nil {
+				line += fmt.Sprintf("; effect: timeout %s, keep %s, interrupts %v", f.Timeout, f.Keep, f.Interrupts)
+				if f.Result != nil {
+					line += ", result" + namedIn(model.FieldType{Named: f.Result})
+				}
 			}
 			if e.Key != nil && !e.Key.Offset {
 				line += "; compared:"
@@ -60,6 +66,23 @@ func eventsOf(s *model.Service) (lines []string) {
 		}
 	}
 	return lines
+}
+
+// namedIn is the named type in a type, with its members.
+func namedIn(t model.FieldType) (text string) {
+	for t.Elem != nil {
+		t = *t.Elem
+	}
+	if t.Named == nil {
+		return ""
+	}
+	for _, v := range t.Named.Enum {
+		text += v.GoName + " "
+	}
+	for _, m := range t.Named.Fields {
+		text += m.Name + "@" + strings.Join(m.Source.Path, ".") + namedIn(m.Type) + " "
+	}
+	return "<" + t.Named.GoName + " " + t.Named.Naming + ": " + strings.TrimSpace(text) + ">"
 }
 
 func stepLine(st *model.Step) string {
