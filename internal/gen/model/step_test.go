@@ -17,8 +17,8 @@ func fill(c *Column, f *Field) Assign {
 	return Assign{Column: c, Value: Value{Kind: FieldValue, Field: f}}
 }
 
-// What is sent with a statement stands in the order of its parameters: where, then set, without
-// what the statement itself holds, behind a patch whether it is there, then the version and the id.
+// What is sent with a statement is in the order of its parameters: where, then set, without what
+// the statement itself holds, behind a patch whether it is there, then the version and the id.
 func TestParams(t *testing.T) {
 	a, patch := field("a"), &Field{Name: "p", Type: FieldType{Kind: Int64}, Patch: true}
 	constant := Assign{Column: note, Value: Value{Kind: ConstValue, Const: &Constant{Text: "x"}}}
