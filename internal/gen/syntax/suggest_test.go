@@ -209,3 +209,25 @@ func TestProblemsWithoutALine(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// Each setting of the environment is hidden, wherever it stands and in whatever order the settings
+// are found, and what is behind one moves with it.
+func TestSettingsAreHidden(t *testing.T) {
+	var ds Diagnostics
+	ds.Add(Pos{Line: 2, Col: 11, Width: 1}, "E101", "a", "")
+	ds.Add(Pos{Line: 3, Col: 1, Width: 1}, "E102", "b", "")
+	for _, m := range []Pos{{Line: 3, Col: 9, Width: 9}, {Line: 2, Col: 7, Width: 2}, {Line: 2, Col: 1, Width: 4}, {Line: 2, Col: 2, Width: 3}, {Line: 2, Col: 40, Width: 2}, {Line: 3, Col: 4, Width: 1}} {
+		ds.Mask(m)
+	}
+	want := `x:2:11: E101: a
+    2 | ***56***9ab
+      |           ^
+x:3:1: E102: b
+    3 | cde***gh i***
+      | ^
+2 problems found; nothing was written
+`
+	if got := printed(t, ds, "x", []byte("first\n123456789ab\ncdefgh ij")); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
