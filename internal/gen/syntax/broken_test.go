@@ -7,7 +7,7 @@ import (
 )
 
 // Whichever value of a spec is another one: what the innermost part around it became is marked as
-// broken, or holds what is, if and only if the value is refused. No part around it is missing then.
+// broken, or holds what is, if and only if the value is refused. No part around it is missing.
 func TestAPartIsBrokenIfAValueInItIsRefused(t *testing.T) {
 	refused, accepted := 0, 0
 	for _, spec := range []string{full, rest} {
