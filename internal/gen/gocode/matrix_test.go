@@ -128,7 +128,7 @@ func TestEveryTypeInEveryUseCompiles(t *testing.T) {
 		t.Run(c.field+" in "+c.column, func(t *testing.T) {
 			s := load(t, c.spec())
 			kinds[s.Topics[0].Events[0].Fields[2].Type.Kind] = true
-			typeCheck(t, rendered{s, render(t, s)})
+			typeCheck(t, rendered{Service: s, files: render(t, s)})
 		})
 	}
 	for kind := model.String; kind <= model.List; kind++ {

@@ -17,6 +17,7 @@ import (
 type rendered struct {
 	*model.Service
 	files []gocode.File
+	dir   string // of the spec
 }
 
 // allGolden is what golden found.
@@ -39,7 +40,7 @@ func golden(t testing.TB) map[string]rendered {
 				t.Fatal(err)
 			}
 			s := load(t, string(spec))
-			allGolden[filepath.Base(filepath.Dir(file))] = rendered{s, render(t, s)}
+			allGolden[filepath.Base(filepath.Dir(file))] = rendered{s, render(t, s), filepath.Dir(file)}
 		}
 	}
 	return allGolden

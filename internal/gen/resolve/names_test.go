@@ -57,6 +57,7 @@ func TestCleanText(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\r\ntwo\rthree\u2028four\vfive\u0085six": "one\ntwo\nthree\nfour\nfive\nsix",
 		"\n\n  indented  \n\n":                       "  indented",
+		"a\tb\t":                                     "a    b",
 		"nul\x00 bom\ufeff esc\x1b[0m":               "nul bom esc[0m",
 		"a `back` */ /* -- quote":                    "a `back` */ /* -- quote",
 	} {

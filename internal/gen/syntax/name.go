@@ -179,7 +179,7 @@ func pathValue[T any](at func(*T) **Text) value[T] {
 			return nil, false
 		}
 		bad := strings.ContainsFunc(t.Value, func(r rune) bool { return r == '\\' || r == ':' || !unicode.IsPrint(r) })
-		if bad || path.IsAbs(t.Value) || strings.Contains(t.Value, "${") {
+		if bad || path.IsAbs(t.Value) || placeholder(t.Value) != "" {
 			if !w.variable(t.Pos, t.Value) {
 				w.ds.Add(t.Pos, "E201", quote(t.Value)+" is not a valid path", "write it relative to this spec, with / between the parts")
 			}

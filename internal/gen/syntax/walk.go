@@ -200,7 +200,7 @@ func meantKind(e entry, want string) string {
 	n := e.node
 	text := n.Kind == ScalarNode && !n.null()
 	switch {
-	case n.null() && n.Text != "" && (want == "a string" || want == "a constant"):
+	case n.Text != "" && (want == "a string" || want == "a constant"): // it is null, written out
 		return `if the text "` + n.Text + `" is meant, put it in quotes`
 	case want == "a list" && text:
 		return "write [" + short(n.Text) + "]"

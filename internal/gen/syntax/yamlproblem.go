@@ -30,7 +30,7 @@ var yamlReasons = []struct {
 	{"cannot start any token", "a string cannot start with this character", source.badStart},
 	{"tab character", "tabs cannot be used for indentation", source.badStart},
 	{"unknown escape character", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
-	{"escape", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
+	{"escape code", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"hexdecimal", `there is no such \ escape in "..."; in '...' a \ is a \`, nil},
 	{"unexpected end of stream", "the file ends inside a quoted string", source.brackets},
 	{"indentation indicator", "the number after | or > is not valid", nil},

@@ -84,29 +84,42 @@ func (e *examination) planted(ctx context.Context) error {
 const serverSQL = `SELECT current_setting('server_version'), current_setting('server_version_num')::int, clock_timestamp(),
 	current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on', current_setting('synchronous_commit')`
 
+// server is what a database says of itself.
+type server struct {
+	version string
+	number  int
+	durable bool   // fsync and full_page_writes are on
+	commit  string // synchronous_commit
+	took    time.Duration
+	skew    time.Duration // of its clock from that of this machine
+}
+
 func (e *examination) server(ctx context.Context) error {
-	var version, commit string
-	var number int
+	var s server
 	var clock time.Time
-	var durable bool
 	asked := time.Now()
-	if err := e.Database.QueryRow(ctx, serverSQL).Scan(&version, &number, &clock, &durable, &commit); err != nil {
+	if err := e.Database.QueryRow(ctx, serverSQL).Scan(&s.version, &s.number, &clock, &s.durable, &s.commit); err != nil {
 		return err
 	}
-	took := time.Since(asked)
-	if number < oldestPostgres {
-		e.add(Failure, "database", "the runtime needs Postgres 14 or later", "PostgreSQL %s", version)
-	} else {
-		e.add(OK, "database", "", "PostgreSQL %s answers in %s", version, took.Round(100*time.Microsecond))
-	}
-	if !durable || commit == "off" {
-		e.add(Failure, "durability", "turn fsync, full_page_writes and synchronous_commit on: what is committed must survive a crash",
-			"a commit of this server may be lost (fsync and full_page_writes: %s, synchronous_commit: %s)", onOff(durable), commit)
-	}
-	if skew := clock.Sub(asked.Add(took / 2)); skew.Abs() > mostSkew {
-		e.add(Warning, "clock", "windows, leases and ages are by the database's clock; let NTP set both", "the clock of the database is %s from that of this machine", skew.Round(time.Millisecond))
-	}
+	s.took = time.Since(asked)
+	s.skew = clock.Sub(asked.Add(s.took / 2))
+	e.judgeServer(s)
 	return nil
+}
+
+func (e *examination) judgeServer(s server) {
+	if s.number < oldestPostgres {
+		e.add(Failure, "database", "the runtime needs Postgres 14 or later", "PostgreSQL %s", s.version)
+	} else {
+		e.add(OK, "database", "", "PostgreSQL %s answers in %s", s.version, s.took.Round(100*time.Microsecond))
+	}
+	if !s.durable || s.commit == "off" {
+		e.add(Failure, "durability", "turn fsync, full_page_writes and synchronous_commit on: what is committed must survive a crash",
+			"a commit of this server may be lost (fsync and full_page_writes: %s, synchronous_commit: %s)", onOff(s.durable), s.commit)
+	}
+	if s.skew.Abs() > mostSkew {
+		e.add(Warning, "clock", "windows, leases and ages are by the database's clock; let NTP set both", "the clock of the database is %s from that of this machine", s.skew.Round(time.Millisecond))
+	}
 }
 
 func onOff(on bool) string {
@@ -214,16 +227,21 @@ func (e *examination) slots(ctx context.Context) error {
 		if err := rows.Scan(&name, &status, &kept); err != nil {
 			return err
 		}
-		switch {
-		case status == "lost":
-			e.add(Failure, "slot "+name, "recreate the slot and its connector; changes that it had not read are in the tables only", "it lost its place in the WAL")
-		case kept > mostKept:
-			e.add(Failure, "slot "+name, "start its connector, or drop the slot: otherwise the disk fills up", "nothing reads it, and it keeps %d MiB of WAL", kept>>20)
-		default:
-			e.add(Warning, "slot "+name, "start its connector, or drop the slot", "nothing reads it")
-		}
+		e.judgeSlot(name, status, kept)
 	}
 	return rows.Err()
+}
+
+// judgeSlot is about a slot that nobody reads, and how many bytes of WAL it keeps.
+func (e *examination) judgeSlot(name, status string, kept int64) {
+	switch {
+	case status == "lost":
+		e.add(Failure, "slot "+name, "recreate the slot and its connector; changes that it had not read are in the tables only", "it lost its place in the WAL")
+	case kept > mostKept:
+		e.add(Failure, "slot "+name, "start its connector, or drop the slot: otherwise the disk fills up", "nothing reads it, and it keeps %d MiB of WAL", kept>>20)
+	default:
+		e.add(Warning, "slot "+name, "start its connector, or drop the slot", "nothing reads it")
+	}
 }
 
 // positions reads the ledgers, for the checks of topics.

@@ -1,8 +1,10 @@
 package sampler
 
 import (
+	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -97,5 +99,39 @@ func TestAbortedRecordsAreNotRead(t *testing.T) {
 	_, err = Of(t.Context(), []kgo.Opt{kgo.SeedBrokers(broker.Addr())}, "aborted.v1", 20)
 	if err == nil || !strings.Contains(err.Error(), "no record was read") || time.Since(began) > patience-time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
+	}
+}
+
+// A topic that is not there, or holds nothing, is told by its name, and so are brokers that are
+// away.
+func TestTopicsThatCannotBeSampled(t *testing.T) {
+	broker := idemtest.Kafka(t, map[string]int32{"orders.v1": 2})
+	opts := []kgo.Opt{kgo.SeedBrokers(broker.Addr())}
+	for topic, want := range map[string]string{
+		"orders.v2": `the cluster, as this client sees it, has no topic "orders.v2"; did you mean "orders.v1"?`,
+		"or ders":   `the cluster, as this client sees it, has no topic "or ders"; topics here: orders.v1`,
+		"orders.v1": "topic orders.v1 has no records: there is nothing to learn from it yet",
+	} {
+		if r, err := Of(t.Context(), opts, topic, 20); r != nil || err == nil || err.Error() != want {
+			t.Errorf("%s: %+v, %v, want %s", topic, r, err, want)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := Of(ctx, []kgo.Opt{kgo.SeedBrokers("127.0.0.1:1")}, "orders.v1", 20); err == nil || !strings.HasPrefix(err.Error(), "the brokers do not respond: ") {
+		t.Error(err)
+	}
+	if _, err := Of(t.Context(), []kgo.Opt{kgo.SeedBrokers()}, "orders.v1", 20); err == nil {
+		t.Error("no brokers are named, and no error says so")
+	}
+}
+
+// A record is surveyed with its place, its time, and its headers.
+func TestWhatIsSurveyedOfARecord(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	got := recordOf(&kgo.Record{Partition: 3, Timestamp: at, Key: []byte("k"), Value: []byte("v"), Headers: []kgo.RecordHeader{{Key: "a", Value: []byte("1")}, {Key: "b"}}})
+	want := survey.Record{Partition: 3, Time: at, Key: []byte("k"), Value: []byte("v"), Headers: []survey.Header{{Name: "a", Value: []byte("1")}, {Name: "b"}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -45,9 +45,13 @@ func checkEventCopies(report *syntax.Diagnostics, d *draft.Service, e *draft.Eve
 			if !st.Whole && !c.ByDatabase() { // of what was refused only this much is sure
 				continue
 			}
-			if set && v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes {
+			switch {
+			case !set:
+			case v.Model.Kind == model.FieldValue && v.Model.Field.Source.Kind == model.FromRecord && v.Type.Kind != model.String && v.Type.Kind != model.Bytes:
 				why = "the primary key contains the record's " + v.Model.Field.Source.Record
-			} else if set && v.Model.Kind != model.NowValue {
+			case v.Model.Kind == model.NowValue:
+				why = "the primary key contains the transaction time"
+			default:
 				continue
 			}
 			fail(st.Spec.Verb.Pos, st.Spec.Verb.Value, "inserts two rows, because "+why)
