@@ -114,7 +114,7 @@ func (s *shelf) settle() {
 	}
 }
 
-// numbered returns keys of which each has its number first, and a hash.
+// numbered returns keys that begin with their numbers, and end with hashes.
 func numbered(numbers ...byte) (keys []wire.Key) {
 	for _, n := range numbers {
 		k := wire.Key{n}
