@@ -27,7 +27,8 @@ type shelf struct {
 	conn    *pgx.Conn
 	log     transcript.Buffer
 	connect func() // is called when the filters connect
-	number  int32  // of the open generation
+	opened  []*pgx.Conn
+	number  int32 // of the open generation
 }
 
 // newShelf returns filters that may have so many bytes, and an open generation without keys.
@@ -42,9 +43,16 @@ func newShelf(t *testing.T, limit int64) *shelf {
 	rig.Do(t, func() error { return generation.First(t.Context(), s.conn, "a", time.Hour) })
 	s.Filters = generation.NewFilters("a", limit, func(context.Context) (*pgx.Conn, error) {
 		s.connect()
-		return s.dial(), nil
+		conn := s.dial()
+		s.opened = append(s.opened, conn)
+		return conn, nil
 	}, slog.New(slog.NewTextHandler(&s.log, nil)))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		s.Close()
+		for _, conn := range s.opened {
+			rig.Want(t, "a connection is closed after the reading", conn.IsClosed(), true)
+		}
+	})
 	return s
 }
 
