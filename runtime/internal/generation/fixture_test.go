@@ -52,6 +52,7 @@ func newShelf(t *testing.T, limit int64) *shelf {
 		for _, conn := range s.opened {
 			rig.Want(t, "a connection is closed after the reading", conn.IsClosed(), true)
 		}
+		_ = s.conn.Close(context.Background())
 	})
 	return s
 }
@@ -60,7 +61,6 @@ func (s *shelf) dial() *pgx.Conn {
 	s.t.Helper()
 	conn, err := pgx.ConnectConfig(s.t.Context(), s.db.Config().ConnConfig)
 	rig.Do(s.t, func() error { return err })
-	s.t.Cleanup(func() { _ = conn.Close(context.Background()) })
 	rig.Do(s.t, func() error { return session.Open(s.t.Context(), conn, session.Options{}) })
 	return conn
 }
