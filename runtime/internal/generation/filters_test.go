@@ -91,7 +91,7 @@ func TestForgottenFiltersAreBuiltAgain(t *testing.T) {
 	size := bloom.Bytes(1)
 	s.seal(k[0])
 	connected := 0
-	s.connect = func() {
+	s.connect = func(*pgx.Conn) {
 		if connected++; connected == 1 {
 			s.Forget()
 		}
@@ -112,11 +112,11 @@ func TestFilterOfADroppedGenerationIsNotUsed(t *testing.T) {
 	s := newShelf(t, 1<<20)
 	k := numbered(1, 2)
 	s.seal(k[0])
-	s.connect = func() { s.Listed(nil) }
+	s.connect = func(*pgx.Conn) { s.Listed(nil) }
 	l := s.listed()
 	s.told()
 	s.looks(l, false, k[1:], []int32{1}, k[1])
-	s.connect = func() {}
+	s.connect = func(*pgx.Conn) {}
 	other := generation.List{{Number: 1, Seal: wire.UUID{7}}}
 	s.Listed(other) // the list is read again, and has the real seal
 	s.settle()
@@ -219,6 +219,34 @@ func TestFilterIsFilledWithAllKeys(t *testing.T) {
 	idemtest.Exec(t, s.db, `ALTER TABLE idem_keys RENAME TO gone`)
 	if err := generation.Fill(t.Context(), s.conn, bloom.New(1), 1, 0); err == nil {
 		t.Error("without the table: no error")
+	}
+}
+
+// A generation that cannot be read is told of, with the reason, and gets no filter.
+func TestFilterThatCannotBeBuiltIsTold(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct{ view, says string }{
+		"the list fails": {`idem_key_gen AS SELECT * FROM public.idem_key_gen WHERE 1 / (gen - gen) = 1`, "division by zero"},
+		"the keys fail":  {`idem_keys AS SELECT * FROM public.idem_keys WHERE 1 / (gen - gen) = 1`, "division by zero"},
+		"a key appears":  {`idem_keys AS SELECT * FROM public.idem_keys WHERE nextval('public.n') <> 1`, "generation 1 had 1 keys, now 2: it is being dropped"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShelf(t, 1<<20)
+			k := numbered(1, 2, 3)
+			s.seal(k[:2]...)
+			idemtest.Exec(t, s.db, `UPDATE idem_key_gen SET keys = NULL; CREATE SEQUENCE n; CREATE SCHEMA odd; CREATE VIEW odd.`+test.view)
+			s.connect = func(conn *pgx.Conn) {
+				_, err := conn.Exec(context.Background(), `SET search_path TO odd, public`)
+				rig.Want(t, "error", err, nil)
+			}
+			l := s.list()
+			s.Listed(l)
+			rig.Within(t, "it is told", func() bool { return strings.Contains(s.log.String(), test.says) })
+			s.Close()
+			rig.Want(t, "lines", strings.Count(s.log.String(), "\n"), 1)
+			s.looks(l, false, k[2:], []int32{1}, k[2])
+		})
 	}
 }
 

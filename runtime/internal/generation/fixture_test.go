@@ -26,7 +26,7 @@ type shelf struct {
 	db      *pgxpool.Pool
 	conn    *pgx.Conn
 	log     transcript.Buffer
-	connect func() // is called when the filters connect
+	connect func(*pgx.Conn) // is called when the filters connect
 	opened  []*pgx.Conn
 	number  int32 // of the open generation
 }
@@ -34,7 +34,7 @@ type shelf struct {
 // newShelf returns filters that may have so many bytes, and an open generation without keys.
 func newShelf(t *testing.T, limit int64) *shelf {
 	t.Helper()
-	s := &shelf{t: t, db: idemtest.Migrated(t, rig.RuntimeFiles(t)), connect: func() {}, number: 1}
+	s := &shelf{t: t, db: idemtest.Migrated(t, rig.RuntimeFiles(t)), connect: func(*pgx.Conn) {}, number: 1}
 	s.conn = s.dial()
 	rig.Do(t, func() error {
 		_, err := session.Of(s.conn.PgConn()).Prepare(t.Context(), s.conn.PgConn(), slices.Concat(generation.Statements, []session.Statement{session.ByIndex}))
@@ -42,9 +42,9 @@ func newShelf(t *testing.T, limit int64) *shelf {
 	})
 	rig.Do(t, func() error { return generation.First(t.Context(), s.conn, "a", time.Hour) })
 	s.Filters = generation.NewFilters("a", limit, func(context.Context) (*pgx.Conn, error) {
-		s.connect()
 		conn := s.dial()
 		s.opened = append(s.opened, conn)
+		s.connect(conn)
 		return conn, nil
 	}, slog.New(slog.NewTextHandler(&s.log, nil)))
 	t.Cleanup(func() {
