@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -36,7 +37,7 @@ type quietBrokers struct {
 func (b *quietBrokers) did(call string, about ...any) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.calls = append(b.calls, fmt.Sprint(append([]any{call + " "}, about...)...))
+	b.calls = append(b.calls, strings.TrimSpace(call+" "+fmt.Sprint(about...)))
 	return b.fails[call]
 }
 
