@@ -194,3 +194,54 @@ func TestCallThatOutlastsItsContextIsTold(t *testing.T) {
 		}
 	})
 }
+
+// A call that may have been made by a commit that is gone is an operator's to judge, if it must not
+// be repeated. A store outside of the database has lost nothing, so it decides.
+func TestStoreOutsideLosesNoCall(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bench, s *fakeStore, _ *transcript.Buffer) {
+		b.lostTo = 1
+		terms := soon
+		terms.Interrupts = true
+		calls := 0
+		call := func(context.Context) ([]byte, error) {
+			calls++
+			return []byte("r"), nil
+		}
+		b.start(t.Context(), []wire.Effect{effectOf(0, "", &terms, call)})
+		o, err := b.end(0)
+		want(t, "error", err, nil)
+		if s == b.external {
+			want(t, "result", string(o.Result.Result), "r")
+			want(t, "calls", calls, 1)
+			return
+		}
+		want(t, "calls", calls, 0)
+		want(t, "the lease", s.States(consumer)[keyOf(0)], lease.Interrupted)
+		if o.Refused == nil || !o.Interrupted {
+			t.Errorf("got %+v", o)
+		}
+	})
+}
+
+// A letter's call of the same record key waits while another call runs, however long, and not while
+// that one waits for its next attempt.
+func TestLetterWaitsForACallOnlyWhileItRuns(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bench, s *fakeStore, _ *transcript.Buffer) {
+		letters := b.beside(b.process)
+		began := time.Now()
+		b.start(t.Context(), []wire.Effect{effectOf(1, "a", &soon, func(context.Context) ([]byte, error) {
+			time.Sleep(5 * time.Second)
+			return nil, verdict.RetryAfter(time.Hour, errors.New("too many requests"))
+		})})
+		time.Sleep(time.Second)
+		var called time.Duration
+		letters.start(t.Context(), []wire.Effect{effectOf(0, "a", &soon, func(context.Context) ([]byte, error) {
+			called = time.Since(began)
+			return nil, nil
+		})})
+		letters.result(0)
+		if called < 5*time.Second || called > 6*time.Second {
+			t.Errorf("the letter's call began after %v", called)
+		}
+	})
+}
