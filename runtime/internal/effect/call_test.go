@@ -195,8 +195,8 @@ func TestCallThatOutlastsItsContextIsTold(t *testing.T) {
 	})
 }
 
-// A call that may have been made by a commit that is gone is an operator's to judge, if it must not
-// be repeated. A store outside of the database has lost nothing, so it decides.
+// A call that may have been made by a commit that is gone is an operator's to judge, if it must
+// not be repeated. A store outside of the database has lost nothing, so it decides.
 func TestStoreOutsideLosesNoCall(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench, s *fakeStore, _ *transcript.Buffer) {
 		b.lostTo = 1
@@ -223,8 +223,8 @@ func TestStoreOutsideLosesNoCall(t *testing.T) {
 	})
 }
 
-// A letter's call of the same record key waits while another call runs, however long, and not while
-// that one waits for its next attempt.
+// A letter's call of the same record key waits while another call runs, however long, and not
+// while that one waits for its next attempt.
 func TestLetterWaitsForACallOnlyWhileItRuns(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench, s *fakeStore, _ *transcript.Buffer) {
 		letters := b.beside(b.process)

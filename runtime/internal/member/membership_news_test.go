@@ -68,6 +68,8 @@ func TestAnswerFromBeforeAnAlarmEndsNoOutage(t *testing.T) {
 		synctest.Wait()
 		p.DoWhatIsDue(time.Now())
 		p.tells("after an old answer", 2, "no broker of b:9092 responds: connection refused")
+		p.AllBrokersDown()
+		p.tells("in the same outage", 2, "no broker of b:9092 responds: connection refused")
 		p.polls(time.Second)
 		p.tells("after a new answer", 3, "<nil>")
 	})

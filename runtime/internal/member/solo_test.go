@@ -130,8 +130,10 @@ func (b *quietBrokers) EpochEnd(context.Context, idem.Partition, idem.Position) 
 	return b.epochEnd, b.fails["EpochEnd"]
 }
 
-func (b *quietBrokers) Last(context.Context, idem.Partition) (idem.Position, error) {
-	return idem.Position{}, nil
+func (b *quietBrokers) Last(_ context.Context, id idem.Partition) (idem.Position, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return idem.Position{Offset: b.high[id] - 1}, nil
 }
 
 func (b *quietBrokers) Ends(_ context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
@@ -179,8 +181,8 @@ var (
 	second = idem.Partition{Topic: topicName, Number: 1}
 )
 
-// pollsMember runs a test of a member of a group that reads a topic of two partitions, at the usual
-// pace, in time of its own.
+// pollsMember runs a test of a member of a group that reads a topic of two partitions, at the
+// usual pace, in time of its own.
 func pollsMember(t *testing.T, test func(t *testing.T, p *solo)) {
 	t.Helper()
 	t.Parallel()
@@ -198,6 +200,11 @@ func pollsMember(t *testing.T, test func(t *testing.T, p *solo)) {
 		t.Cleanup(func() { _ = m.Leave() })
 		test(t, &solo{Member: m, b: b, t: t, sink: sink, log: log})
 	})
+}
+
+// pollsMemberIn is [pollsMember] in a test of its own.
+func pollsMemberIn(t *testing.T, name string, test func(t *testing.T, p *solo)) {
+	t.Run(name, func(t *testing.T) { pollsMember(t, test) })
 }
 
 // polls does what is due between polls, for a time.
