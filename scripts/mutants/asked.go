@@ -188,12 +188,13 @@ func (r *raffle) ask(ctx context.Context, p *play, bin string, limit time.Durati
 }
 
 // try plays a bug: it returns why it was not caught, or which test caught it. A bug is caught if
-// the tests fail twice, and pass without it.
+// the tests fail twice, and pass without it. If they fail without it too, as on a busy machine,
+// and no others catch it, it is undecided.
 func (r *raffle) try(ctx context.Context, b *drawnBug) (fate, by string) {
 	if len(b.plays) == 0 {
 		return "NOT REACHED by the tests near it", ""
 	}
-	bug := fmt.Sprintf("%s=%d", joint.Variable, b.number)
+	bug, unsure := fmt.Sprintf("%s=%d", joint.Variable, b.number), ""
 	for _, p := range b.plays {
 		bin, err := r.without(ctx, p.dir)
 		if err != nil {
@@ -207,9 +208,14 @@ func (r *raffle) try(ctx context.Context, b *drawnBug) (fate, by string) {
 		if !again {
 			continue
 		}
-		if without, _ := r.ask(ctx, p, bin, limit); !without {
+		without, other := r.ask(ctx, p, bin, limit)
+		if !without {
 			return "", p.dir + " " + why
 		}
+		unsure = fmt.Sprintf("UNDECIDED: %s fails with it, and %s without it", why, other)
+	}
+	if unsure != "" {
+		return unsure, ""
 	}
 	return fmt.Sprintf("NOT CAUGHT by %d runs of tests, the last %s", len(b.plays), b.plays[len(b.plays)-1]), ""
 }

@@ -167,3 +167,32 @@ func TestEventsTakeTurnsToTry(t *testing.T) {
 		}
 	})
 }
+
+// An effect trips with the fifth failure in a row, if they are of at least two events. Of calls
+// whose outcome is unknown the tenth proves something only for a while.
+func TestCourseCountsFailuresAndEvents(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		away := errors.New("away")
+		c := &course{log: slog.New(slog.DiscardHandler)}
+		for n := range enough {
+			if c.tripped() {
+				t.Fatalf("tripped after %d failures", n)
+			}
+			c.ended(wire.Key{byte(1 + min(n, 1))}, false, away)
+		}
+		if !c.tripped() {
+			t.Errorf("not tripped after %d failures of two events", enough)
+		}
+		c = &course{log: slog.New(slog.DiscardHandler)}
+		for n := range 2 * enough {
+			key := wire.Key{1, byte(n)}
+			c.ended(key, false, away)
+			c.gone(key, true)
+		}
+		before := c.unproven(wire.Key{})
+		time.Sleep(lasting)
+		if after := c.unproven(wire.Key{}); after != 2*enough-1 || before != 2*enough {
+			t.Errorf("%d of %d events prove something for ever, want all but the last", after, before)
+		}
+	})
+}

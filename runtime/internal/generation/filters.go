@@ -136,7 +136,7 @@ func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, su
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	all := false
-	found := map[wire.Key]bool{}
+	found := map[wire.Key]struct{}{}
 	for _, g := range l {
 		if g.Open && !open {
 			continue
@@ -151,7 +151,7 @@ func (f *Filters) Where(l List, keys []wire.Key, open bool) (numbers []int32, su
 		hit := false
 		for _, k := range keys {
 			if filter.Has(k) {
-				found[k], hit = true, true
+				found[k], hit = struct{}{}, true
 			}
 		}
 		if hit {
