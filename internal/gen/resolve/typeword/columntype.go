@@ -110,6 +110,9 @@ func columnWord(word string) string {
 
 // ElementOf takes apart what other languages write for a list of something.
 func ElementOf(word string) (string, bool) {
+	if base, ok := strings.CutPrefix(word, "[]"); ok {
+		return base, true
+	}
 	for _, end := range []string{"[]", " array"} {
 		if base, ok := strings.CutSuffix(word, end); ok {
 			return base, true
