@@ -55,8 +55,8 @@ func TestCauses(t *testing.T) {
 	}
 }
 
-// Error events about connections have a cause. That all brokers are down has that of the connection
-// which failed last, as the client's log has it.
+// Error events about connections have a cause. The event that all brokers are down has that of the
+// connection which failed last, as the client's log has it.
 func TestCausesOfEvents(t *testing.T) {
 	l := New(slog.New(slog.DiscardHandler), "b:1")
 	cause := func(code kafka.ErrorCode) string {
@@ -122,7 +122,7 @@ func TestErrorsAreReportedOnceInAWhile(t *testing.T) {
 	})
 }
 
-// The client's own lines have levels of this program: what events tell as well is for its developers.
+// The client's own lines have levels of this program: what events tell as well is for developers.
 func TestLevelsOfLines(t *testing.T) {
 	var out bytes.Buffer
 	l := New(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: trace})), "b:1")

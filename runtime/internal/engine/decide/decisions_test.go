@@ -50,7 +50,7 @@ func (a *asked) Add(b *wire.Batch, m *wire.Message) error {
 	return nil
 }
 
-// records are those of a list, from offset 10 on. One may have a record key, and a slash behind it.
+// records are those of a list, from offset 10 on. A text before a slash is the record key.
 func records(list ...string) (all []wire.Message) {
 	for i, text := range list {
 		m := wire.Message{Offset: int64(10 + i), LeaderEpoch: int32(3 + i), Value: []byte(text)}
