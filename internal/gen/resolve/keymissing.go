@@ -86,6 +86,8 @@ func notAField(text string) string {
 	switch {
 	case text == "header":
 		return "for the value of a header, write source: {header: <name>}"
+	case text == "offset":
+		return "for the record's place in its partition, write source: {record: offset}"
 	case strings.HasPrefix(text, "$.") || memberPath.MatchString(text):
 		return "a key names fields: declare one with this path, and name it here"
 	}
