@@ -135,6 +135,9 @@ func (o *operator) next(ctx context.Context) error {
 		_, _, err := o.run(ctx, "dead", "list", "--state", "all")
 		return err
 	case 3:
+		if o.part.monitor.partitions()[m.Partition] == 0 { // it has no ledger yet
+			return nil
+		}
 		_, _, err := o.run(ctx, "find", shop.Topic, "--offset", fmt.Sprintf("%d:%d", m.Partition, m.Offset))
 		return err
 	case 4:
@@ -204,7 +207,7 @@ func (o *operator) exists(ctx context.Context, at audit.Place) (is bool) {
 }
 
 // away is what commands say while they cannot reach the database, or it is another one.
-var away = regexp.MustCompile(`connect|starting up|shutting down|terminat|EOF|reset by peer|closed|standby|recovery|no dead letter|has never`)
+var away = regexp.MustCompile(`connect to the database|connection|conn closed|starting up|shutting down|EOF|standby|no dead letter`)
 
 // run runs a command. ok is false if it failed as it may while the database is away.
 func (o *operator) run(ctx context.Context, args ...string) (out []byte, ok bool, err error) {

@@ -26,7 +26,7 @@ func openOrders(ctx context.Context, k *kit, p *part) error {
 	auditor := audit.NewAuditor(k.service, p.paid)
 	o := &operator{part: p}
 	p.mixed = []incident{
-		{"kills", 24, killMembers, 0},
+		{"kills", 36, killMembers, 0},
 		{"zombies", 2, freezeOne, 0},
 		{"members replaced", 3, replaceOne, 0},
 		{"sessions killed", 2, hitSessions("pg_terminate_backend"), 0},
@@ -105,11 +105,11 @@ func openCalls(ctx context.Context, k *kit, p *part) error {
 		return err
 	}
 	p.mixed = []incident{
-		{"kills", 10, killMembers, 0},
+		{"kills", 24, killMembers, 0},
 		{"Postgres crashes", 1, postgresCrashes, 0},
 		{"copies", 1, func(ctx context.Context, p *part) error { return p.copyFiles(ctx) }, 0},
 		{"restores", 1, func(ctx context.Context, p *part) error {
-			if err := p.commitsBeyond(ctx, p.atCopy); err != nil { // else some are repeated unnoticed
+			if err := p.commitsAnew(ctx); err != nil {
 				return err
 			}
 			return p.bringBack(ctx)
@@ -131,9 +131,9 @@ func openCallsOnRedis(ctx context.Context, k *kit, p *part) error {
 	p.servers.onClose = append(p.servers.onClose, r.Close)
 	p.env = append(p.env, script.Redis+"="+r.Addr())
 	p.mixed = []incident{
-		{"kills", 10, killMembers, 0},
+		{"kills", 24, killMembers, 0},
 		{"Postgres crashes", 1, postgresCrashes, 0},
-		{"Redis crashes", 3, func(ctx context.Context, p *part) error {
+		{"Redis crashes", 4, func(ctx context.Context, p *part) error {
 			return p.during(func() error {
 				err := errors.Join(r.Crash(), stage.Pause(ctx, time.Duration(p.random.IntN(500))*time.Millisecond))
 				return errors.Join(err, r.Restart(ctx))
@@ -147,7 +147,7 @@ func (p *part) openUsers(ctx context.Context, k *kit, name string) error {
 	if err := p.stageFor(ctx, k, name, fault{users: pings}); err != nil {
 		return err
 	}
-	p.members, p.rate = 2, usersRate/2
+	p.members, p.rate = 3, usersRate/2
 	p.env = append(p.env, script.LongCall+"=1s")
 	p.last = func(ctx context.Context) (string, []audit.Finding, error) {
 		did, err := p.users.callsBy(ctx, p.theatre)
