@@ -7,7 +7,7 @@ import (
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 )
 
-// A decision must have been carried out unless a restore may have undone it, and not before the end.
+// A decision must have been carried out unless a restore may have undone it, and only at the end.
 func TestDecisionsThatMustHaveBeenCarriedOut(t *testing.T) {
 	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
 	for _, test := range []struct {

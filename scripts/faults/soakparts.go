@@ -108,7 +108,7 @@ func openCalls(ctx context.Context, k *kit, p *part) error {
 		{"kills", 24, killMembers, 0},
 		{"Postgres crashes", 1, postgresCrashes, 0},
 		{"copies", 1, func(ctx context.Context, p *part) error { return p.copyFiles(ctx) }, 0},
-		{"restores", 1, func(ctx context.Context, p *part) error {
+		{"restores", 3, func(ctx context.Context, p *part) error {
 			if err := p.commitsAnew(ctx); err != nil {
 				return err
 			}
