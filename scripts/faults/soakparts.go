@@ -43,7 +43,7 @@ func openOrders(ctx context.Context, k *kit, p *part) error {
 		}), 0},
 		{"failovers", 1, o.upset(func(ctx context.Context, p *part) error { return p.failOver(ctx) }), 0},
 		{"old records again", 3, oldRecordsAgain, 0},
-		{"partitions added", 1, grow, 2},
+		{"partitions added", 2, grow, 2},
 	}
 	p.begin = func(ctx context.Context) error { o.start(ctx); return nil }
 	p.rest = o.end
