@@ -111,7 +111,7 @@ func TestWhatIsTestedWithoutCgo(t *testing.T) {
 			t.Errorf("%s is not named in %q", path, said)
 		}
 	}
-	for _, p := range []string{"scripts/demo", "scripts/faults", "scripts/faults/service", "scripts/faults/pinger"} {
+	for _, p := range []string{"scripts/demo", "scripts/faults", "scripts/faults/service", "scripts/faults/pinger", "scripts/faults/sender"} {
 		if !slices.Contains(tested, module+"/"+p) {
 			t.Errorf("%s needs cgo: make demo and make faults run it without", p)
 		}

@@ -41,7 +41,7 @@ func open(ctx context.Context, o options, chosen []check) (_ *kit, err error) {
 			err = errors.Join(err, k.close())
 		}
 	}()
-	err = stage.Build(ctx, k.dir, "cmd/idemgen", orders+"/cmd/order-projector", "scripts/faults/service", "scripts/e2e/sender", "scripts/e2e/mailer", "examples/users/cmd/demo")
+	err = stage.Build(ctx, k.dir, "cmd/idemgen", orders+"/cmd/order-projector", "scripts/faults/service", "scripts/faults/sender", "scripts/e2e/mailer", "examples/users/cmd/demo")
 	if err != nil {
 		return nil, err
 	}

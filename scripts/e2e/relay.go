@@ -64,7 +64,7 @@ func (d *desk) send(ctx context.Context, dieAt int) (*stage.Process, error) {
 // sendTo is send to one topic for all events; "" is that of each.
 func (d *desk) sendTo(ctx context.Context, topic string, dieAt int) (*stage.Process, error) {
 	p, err := stage.Start(ctx, []string{
-		script.Brokers + "=" + d.k.broker.Addr(), script.Database + "=" + d.db.URL(), fmt.Sprintf("E2E_DIE_AT=%d", dieAt), "E2E_TOPIC=" + topic,
+		script.Brokers + "=" + d.k.broker.Addr(), script.Database + "=" + d.db.URL(), fmt.Sprintf("%s=%d", script.DieAt, dieAt), script.Relayed + "=" + topic,
 	}, d.k.program("sender"))
 	if err == nil {
 		d.started = append(d.started, p)

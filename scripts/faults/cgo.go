@@ -2,4 +2,7 @@
 
 package main
 
-func init() { programs = append(programs, example+"/cmd/order-projector") }
+func init() {
+	programs = append(programs, example+"/cmd/order-projector")
+	libraries = append(libraries, "confluent")
+}

@@ -41,6 +41,9 @@ func (l *topicLog) compose(ctx context.Context, do func(*shop.Maker) []*wire.Mes
 	l.making.Lock()
 	defer l.making.Unlock()
 	messages := do(l.shop)
+	if l.put != nil {
+		return l.put(ctx, messages)
+	}
 	if err := l.broker.Produce(ctx, messages...); err != nil {
 		return err
 	}

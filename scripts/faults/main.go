@@ -75,6 +75,9 @@ const example = "examples/orders"
 // Kafka client needs it.
 var programs = []string{"scripts/faults/service"}
 
+// libraries are the Kafka clients that processes have.
+var libraries = []string{"franz"}
+
 func run(ctx context.Context, o options) (err error) {
 	chosen := choose(o.only)
 	if o.list {
@@ -91,7 +94,7 @@ func run(ctx context.Context, o options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(k.dir)) }()
-	if err := stage.Build(ctx, k.dir, append(programs, "cmd/idemgen", "scripts/faults/pinger")...); err != nil {
+	if err := stage.Build(ctx, k.dir, append(programs, "cmd/idemgen", "scripts/faults/pinger", "scripts/faults/sender")...); err != nil {
 		return err
 	}
 	if k.service, err = audit.ReadSpec(example); err != nil {

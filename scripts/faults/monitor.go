@@ -94,7 +94,7 @@ func (m *monitor) freeGroup() {
 		return
 	}
 	m.cut = now
-	m.t.kafka.CutAll()
+	_ = m.t.during(func() error { m.t.kafka.CutAll(); return nil }) // no error is possible
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.freeings++

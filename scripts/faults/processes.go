@@ -43,6 +43,17 @@ func (ps *processes) expel(end func(id string) error) {
 	}
 }
 
+// endOf is when the process ended that had a number at a time; zero while it lives. The operating
+// system uses numbers again.
+func (ps *processes) endOf(pid int, at time.Time) time.Time {
+	for _, p := range ps.started {
+		if end := p.EndedAt(); p.PID() == pid && (end.IsZero() || !end.Before(at)) {
+			return end
+		}
+	}
+	return time.Time{}
+}
+
 func (ps *processes) close() error {
 	var errs []error
 	for _, q := range ps.started {

@@ -13,12 +13,15 @@ import (
 
 // redisFaults happen to the Redis in which a service's effects have their leases.
 var redisFaults = []fault{
-	{name: "Redis crashes, and kept all on disk", users: pings, do: onRedis(map[string]string{"appendonly": "yes", "appendfsync": "always"}, 0, redisCrashes)},
+	{name: "Redis crashes, and kept all on disk", users: pings, do: onRedis(onDisk, 0, redisCrashes)},
 	{name: "Redis loses all its data", users: pings, do: onRedis(nil, lossesOfRedis, redisFlushed)},
 	{name: "a Redis Cluster fails over", users: pings, do: onRedisCluster},
 }
 
 const lossesOfRedis = 3
+
+// onDisk is the configuration of a Redis that keeps all that it has said it did.
+var onDisk = map[string]string{"appendonly": "yes", "appendfsync": "always"}
 
 // onRedis is a fault of one server. losses says how often it forgets what it knew.
 func onRedis(conf map[string]string, losses int, do func(context.Context, *redistest.Server) error) func(context.Context, *theatre) (string, error) {

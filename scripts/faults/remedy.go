@@ -21,23 +21,28 @@ var remedy = regexp.MustCompile(`idemgen stream [a-z-]+ --consumer \S+ --topic \
 
 // halted waits until partitions that halt for a reason name n commands, and returns them.
 func (ps *processes) halted(ctx context.Context, n int, code halt.Code) ([]string, error) {
-	named := map[string]bool{}
+	var commands []string
 	err := stage.Until(ctx, patience, func() (bool, error) {
-		clear(named)
-		for _, p := range ps.started {
-			for _, m := range remedy.FindAllStringSubmatch(string(p.Log.All()), -1) {
-				if m[1] == string(code) {
-					named[m[0]] = true
-				}
-			}
-		}
-		return len(named) >= n, ps.dead()
+		commands = remedies(ps.started, code)
+		return len(commands) >= n, ps.dead()
 	})
-	commands := slices.Sorted(maps.Keys(named))
 	if errors.Is(err, stage.ErrTimeout) {
 		err = fmt.Errorf("%d partitions halted with %s and named a command, want %d: %q", len(commands), code, n, commands)
 	}
 	return commands, err
+}
+
+// remedies are the commands that processes have named for a reason.
+func remedies(of []*stage.Process, code halt.Code) []string {
+	named := map[string]bool{}
+	for _, p := range of {
+		for _, m := range remedy.FindAllStringSubmatch(string(p.Log.All()), -1) {
+			if m[1] == string(code) {
+				named[m[0]] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(named))
 }
 
 // comeBack does what halted partitions ask a person to do, word by word, while the service

@@ -163,6 +163,21 @@ func (t *theatre) commitsBeyond(ctx context.Context, offsets map[int32]int64) er
 	})
 }
 
+// commitsAnew waits until the group has committed more of each partition than the copy has, since
+// the last restore. Else calls are repeated unnoticed, and tokens that were drawn since that
+// restore are not known to those who draw after the next one.
+func (t *theatre) commitsAnew(ctx context.Context) error {
+	return stage.Until(ctx, patience, func() (bool, error) {
+		for p, committed := range t.broker.Committed(t.group(), t.topic) {
+			n := len(t.restored)
+			if committed <= t.atCopy[int32(p)] || n > 0 && committed == t.restored[n-1].committed[p] {
+				return false, t.dead()
+			}
+		}
+		return true, nil
+	})
+}
+
 // copyFiles copies the files of the server, as a crash leaves them.
 func (t *theatre) copyFiles(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, t.database())
@@ -174,10 +189,7 @@ func (t *theatre) copyFiles(ctx context.Context) error {
 		return err
 	}
 	t.copied = time.Now()
-	if err := t.postgres.Crash(); err != nil {
-		return err
-	}
-	if err := errors.Join(replaceFiles(ctx, t.files, t.files+".copy"), t.postgres.Restart()); err != nil {
+	if err := t.whileDown(func() error { return replaceFiles(ctx, t.files, t.files+".copy") }); err != nil {
 		return err
 	}
 	if conn, err = pgx.Connect(ctx, t.database()); err != nil {
@@ -189,14 +201,24 @@ func (t *theatre) copyFiles(ctx context.Context) error {
 
 // bringBack puts the copy in the place of the server's files.
 func (t *theatre) bringBack(ctx context.Context) error {
-	if err := t.postgres.Crash(); err != nil {
-		return err
-	}
-	r := restore{copied: t.copied, committed: t.broker.Committed(t.group(), t.topic)}
-	err := errors.Join(replaceFiles(ctx, t.files+".copy", t.files), t.postgres.Restart())
+	r := restore{copied: t.copied}
+	err := t.whileDown(func() error {
+		r.committed = t.broker.Committed(t.group(), t.topic)
+		return replaceFiles(ctx, t.files+".copy", t.files)
+	})
 	r.back = time.Now()
 	t.restored = append(t.restored, r)
 	return err
+}
+
+// whileDown crashes the server, does something and starts it again.
+func (t *theatre) whileDown(do func() error) error {
+	return t.during(func() error {
+		if err := t.postgres.Crash(); err != nil {
+			return err
+		}
+		return errors.Join(do(), t.postgres.Restart())
+	})
 }
 
 // replaceFiles makes a folder a copy of another one.

@@ -5,297 +5,230 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
-	"github.com/idemgen/idemgen/internal/kit/cutproxy"
-	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/scripts/internal/audit"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 	"github.com/idemgen/idemgen/scripts/internal/stage"
 )
 
-// soaking is one soak.
-type soaking struct {
+// part is one service of a soak, with servers, a topic and processes of its own.
+type part struct {
 	*theatre
-	auditor *audit.Auditor
+	name    string
+	members int // processes
+	rate    int // of the load
+	mixed   []incident
 	random  *rand.Rand
 	counts  map[string]int
+	kills   int
+	stopped *atomic.Bool // a part of the soak has failed
+
+	// begin does something when processes and load are there, and rest waits for what follows the
+	// load, before the topic is read to its end. Both may be nil.
+	begin, rest func(context.Context) error
+	// meanwhile audits while faults happen; nil if that is not possible.
+	meanwhile func(context.Context) ([]audit.Finding, error)
+	// last audits a service that was stopped, and tells what it did.
+	last func(context.Context) (did string, found []audit.Finding, err error)
 }
 
-// mixed are the faults of a soak and how often each is drawn.
-var mixed = []struct {
+// incident is what happens in a soak, and how often it is drawn.
+type incident struct {
 	name   string
 	weight int
-	do     func(context.Context, *soaking) error
-}{
-	{"kills", 24, func(ctx context.Context, s *soaking) error { return s.killOne(ctx, s.random) }},
-	{"zombies", 2, freezeOne},
-	{"members replaced", 3, replaceOne},
-	{"sessions killed", 3, hitSessions("pg_terminate_backend")},
-	{"statements cancelled", 3, hitSessions("pg_cancel_backend")},
-	{"replies cut", 6, cutReply},
-	{"broker connections cut", 3, func(_ context.Context, s *soaking) error { s.kafka.CutAll(); return nil }},
-	{"broker away", 1, brokerShortlyAway},
-	{"broker restarts", 1, brokerShortlyStopped},
-	{"coordinator errors", 2, coordinatorError},
-	{"Postgres crashes", 1, func(_ context.Context, s *soaking) error {
-		return errors.Join(s.postgres.Crash(), s.postgres.Restart())
-	}},
-	{"restores", 2, goBack},
-	{"failovers", 1, func(ctx context.Context, s *soaking) error { return s.failOver(ctx) }},
-	{"old records again", 3, func(ctx context.Context, s *soaking) error { return s.sendAgain(ctx, 1+s.random.IntN(200)) }},
+	do     func(context.Context, *part) error
+	most   int // how often it may happen; 0 is as often as it is drawn
 }
 
 const (
-	soakMembers  = 3
 	betweenAudit = 20 * time.Second
+	// tired is how long a partition may stand, with work there, until the service is left alone.
+	tired = 15 * time.Second
 )
 
-// soak mixes faults for so many minutes, audits all the time, and says what it counted.
+// soak mixes faults for so many minutes, audits, and says what it counted.
 func (k *kit) soak(ctx context.Context, minutes float64, seed uint64) (err error) {
 	if seed == 0 {
 		seed = rand.Uint64N(1_000_000) + 1
 	}
 	fmt.Printf("soak: seed %d\n", seed)
-	t, err := k.open(ctx, fault{name: "soak", proxied: true, kept: true})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.close(), k.keep("soak", t)) }()
-	s := &soaking{t, audit.NewAuditor(k.service, t.paid), rand.New(rand.NewPCG(seed, seed)), map[string]int{}}
-	if err := t.addStandby(ctx, true); err != nil {
-		return err
-	}
-	if err := t.startWorking(ctx, soakMembers); err != nil {
-		return err
+	var parts []*part
+	defer func() {
+		for _, p := range parts {
+			err = errors.Join(err, p.close(), k.keep("soak "+p.name, p.theatre))
+		}
+	}()
+	stopped := &atomic.Bool{}
+	for i, open := range []func(context.Context, *kit, *part) error{openOrders, openCalls, openCallsOnRedis, openOutbox} {
+		p := &part{random: rand.New(rand.NewPCG(seed, uint64(i))), counts: map[string]int{}, stopped: stopped}
+		err := open(ctx, k, p)
+		if p.theatre != nil {
+			parts = append(parts, p)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
 	}
 	end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
-	c, err := k.open(ctx, fault{name: "soak, calls", users: pings})
-	if err != nil {
-		return err
+	results := make([]struct {
+		did   string
+		found []audit.Finding
+		err   error
+	}, len(parts))
+	var running sync.WaitGroup
+	for i, p := range parts {
+		running.Go(func() {
+			r := &results[i]
+			if r.did, r.found, r.err = p.run(ctx, end); r.err != nil || len(r.found) > 0 {
+				stopped.Store(true)
+			}
+		})
 	}
-	defer func() { err = errors.Join(err, c.close(), k.keep("soak, calls", c)) }()
-	calls := make(chan error, 1)
-	var made string
-	var wrong []audit.Finding
-	go func() {
-		var err error
-		made, wrong, err = c.soakCalls(ctx, end, rand.New(rand.NewPCG(seed, 1)))
-		calls <- err
-	}()
+	running.Wait()
+	kills, records := 0, 0
 	var found []audit.Finding
-	failed := t.load(ctx, rate*3/4, func() (err error) {
-		found, err = s.mix(ctx, end)
-		return err
-	})
-	if failed == nil && len(found) == 0 {
-		found = t.settle(ctx)
-		failed = t.stopAll()
+	for i, p := range parts {
+		r := results[i]
+		p.print(r.did, r.found)
+		kills, records, found = kills+p.kills, records+len(p.messages()), slices.Concat(found, r.found)
+		if r.err != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w", p.name, r.err))
+		}
 	}
-	last, err := s.auditMore(ctx)
-	err = errors.Join(err, <-calls)
-	found = slices.Concat(found, last, wrong)
-	fmt.Printf("soak: a service with effects: %s\n", made)
-	s.print(found)
-	fmt.Printf("soak: seed %d, %g minutes, %d kills, %d records, %d lost, %d doubled\n", seed, minutes, s.counts["kills"], len(t.messages()),
+	fmt.Printf("soak: seed %d, %g minutes, %d kills, %d records, %d lost, %d doubled\n", seed, minutes, kills, records,
 		audit.Count(found, audit.Lost), audit.Count(found, audit.Doubled))
 	if len(found) > 0 {
-		failed = errors.Join(failed, errors.New("the soak was not survived"))
+		err = errors.Join(err, errors.New("the soak was not survived"))
 	}
-	return errors.Join(failed, err)
+	return err
 }
 
-// mix draws faults until the time is over or an audit finds something.
-func (s *soaking) mix(ctx context.Context, end time.Time) ([]audit.Finding, error) {
-	all := 0
-	for _, m := range mixed {
-		all += m.weight
+// stageFor opens the theatre of a part. Its processes draw their Kafka client, if the environment
+// names none.
+func (p *part) stageFor(ctx context.Context, k *kit, name string, f fault) (err error) {
+	p.name, f.name = name, "soak, "+name
+	if p.theatre, err = k.open(ctx, f); err == nil && os.Getenv(script.Library) == "" {
+		p.library = func() string { return libraries[p.random.IntN(len(libraries))] }
 	}
+	return err
+}
+
+// run has incidents happen until the time is over, and audits.
+func (p *part) run(ctx context.Context, end time.Time) (did string, found []audit.Finding, err error) {
+	if err := p.startWorking(ctx, p.members); err != nil {
+		return "", nil, err
+	}
+	err = p.load(ctx, p.rate, func() (err error) {
+		if p.begin != nil {
+			err = p.begin(ctx)
+		}
+		if err == nil {
+			found, err = p.mix(ctx, end)
+		}
+		return err
+	})
+	if err == nil && p.rest != nil {
+		err = p.rest(ctx)
+	}
+	if err == nil && len(found) == 0 {
+		found = p.settle(ctx)
+	}
+	if err == nil {
+		err = p.stopAll()
+	}
+	did, last, lastErr := p.last(ctx)
+	return did, slices.Concat(found, last), errors.Join(err, lastErr)
+}
+
+// mix draws incidents until the time is over, or an audit finds something.
+func (p *part) mix(ctx context.Context, end time.Time) ([]audit.Finding, error) {
 	audited := time.Now()
-	for time.Now().Before(end) {
-		n, i := s.random.IntN(all), 0
-		for ; n >= mixed[i].weight; i++ {
-			n -= mixed[i].weight
+	for time.Now().Before(end) && !p.stopped.Load() {
+		i := p.draw()
+		if err := i.do(ctx, p); err != nil {
+			return nil, fmt.Errorf("%s: %w", i.name, err)
 		}
-		if err := mixed[i].do(ctx, s); err != nil {
-			return nil, fmt.Errorf("%s: %w", mixed[i].name, err)
+		p.counts[i.name]++
+		for unread, standing := p.monitor.unread(); standing > tired; unread, standing = p.monitor.unread() {
+			if standing > patience {
+				return unread, nil
+			}
+			if err := errors.Join(stage.Pause(ctx, 50*time.Millisecond), p.dead()); err != nil {
+				return nil, err
+			}
 		}
-		s.counts[mixed[i].name]++
-		if unread, standing := s.monitor.unread(); standing > patience {
-			return unread, nil
-		}
-		if time.Since(audited) < betweenAudit {
+		if p.meanwhile == nil || time.Since(audited) < betweenAudit {
 			continue
 		}
-		found, err := s.auditMore(ctx)
-		if err != nil || len(found) > 0 {
+		if found, err := p.meanwhile(ctx); err != nil || len(found) > 0 {
 			return found, err
 		}
 		audited = time.Now()
-		s.counts["audits"]++
+		p.counts["audits"]++
 	}
 	return nil, nil
 }
 
-// auditMore audits, from where the audit before ended.
-func (s *soaking) auditMore(ctx context.Context) ([]audit.Finding, error) {
-	conn, err := pgx.Connect(ctx, s.database())
-	if err != nil {
-		return nil, fmt.Errorf("audit: %w", err)
+// draw chooses the next incident.
+func (p *part) draw() incident {
+	var urn []incident
+	for _, i := range p.mixed {
+		if i.most == 0 || p.counts[i.name] < i.most {
+			urn = append(urn, slices.Repeat([]incident{i}, i.weight)...)
+		}
 	}
-	found, err := s.auditor.Audit(ctx, conn, s.messages())
-	return found, errors.Join(err, conn.Close(ctx))
+	return urn[p.random.IntN(len(urn))]
 }
 
-func (s *soaking) print(found []audit.Finding) {
-	for _, m := range mixed {
-		fmt.Printf("  %5d %s\n", s.counts[m.name], m.name)
+// killSome kills some processes at once, when one of them is at work if possible, and starts
+// others in their places.
+func (p *part) killSome(ctx context.Context, ps *processes, works func() bool, start func(context.Context) error) error {
+	err := stage.Until(ctx, 5*time.Second, func() (bool, error) { return works(), ps.dead() })
+	// Not all are killed at work.
+	if err != nil && !errors.Is(err, stage.ErrTimeout) {
+		return err
 	}
-	fmt.Printf("  %5d audits meanwhile; longest stall of a partition %.1f s\n", s.counts["audits"], s.monitor.end().Seconds())
-	if n := s.monitor.freed(); n > 0 {
-		fmt.Printf("  %5d times the group of the kit's broker waited for nobody, and connections were cut to end it\n", n)
+	if err := stage.Pause(ctx, time.Duration(1+p.random.IntN(200))*time.Millisecond); err != nil {
+		return err
+	}
+	victims := slices.Clone(ps.running)
+	p.random.Shuffle(len(victims), func(i, j int) { victims[i], victims[j] = victims[j], victims[i] })
+	victims = victims[:1+p.random.IntN(len(victims))]
+	for _, v := range victims {
+		if err := ps.kill(v); err != nil {
+			return err
+		}
+		p.kills++
+	}
+	for range victims {
+		if err := start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *part) print(did string, found []audit.Finding) {
+	fmt.Printf("%s: %s\n  %d kills", p.name, did, p.kills)
+	for _, i := range p.mixed {
+		if n := p.counts[i.name]; n > 0 && !strings.HasPrefix(i.name, "kills") {
+			fmt.Printf(", %d %s", n, i.name)
+		}
+	}
+	if n := p.counts["audits"]; n > 0 {
+		fmt.Printf(", %d audits meanwhile", n)
+	}
+	fmt.Printf("; longest stall of a partition %.1f s\n", p.monitor.end().Seconds())
+	if n := p.monitor.freed(); n > 0 {
+		fmt.Printf("  %d times the group of the kit's broker waited for nobody, and connections were cut to end it\n", n)
 	}
 	for _, f := range found[:min(len(found), shownFindings)] {
 		fmt.Printf("  %v\n", f)
 	}
-}
-
-// freezeOne makes a zombie of a process.
-func freezeOne(ctx context.Context, s *soaking) error {
-	p := s.running[s.random.IntN(len(s.running))]
-	if err := p.Freeze(); err != nil {
-		return err
-	}
-	err := stage.Pause(ctx, time.Duration(500+s.random.IntN(3000))*time.Millisecond)
-	return errors.Join(err, p.Thaw())
-}
-
-// replaceOne does what a deployment does: a process that works is asked to end.
-func replaceOne(ctx context.Context, s *soaking) error {
-	p := s.running[s.random.IntN(len(s.running))]
-	if !p.Owns() {
-		return nil // it may not listen to signals yet
-	}
-	s.forget(p)
-	if err := p.Stop(); err != nil {
-		return err
-	}
-	_, err := s.start(ctx)
-	return err
-}
-
-// goBack brings back a copy of the primary's files. The standby is ahead of it, and replaced.
-func goBack(ctx context.Context, s *soaking) error {
-	if err := s.copyFiles(ctx); err != nil {
-		return err
-	}
-	if err := s.moves(ctx, 400, patience); err != nil {
-		return err
-	}
-	old := s.standby
-	s.standby = nil
-	if err := errors.Join(old.Close(), s.bringBack(ctx)); err != nil {
-		return err
-	}
-	s.auditor = audit.NewAuditor(s.kit.service, s.paid) // what the last one has seen is undone
-	return s.addStandby(ctx, true)
-}
-
-// soakCalls kills, crashes and restores a service with effects, until the time is over, and audits
-// its calls then.
-func (t *theatre) soakCalls(ctx context.Context, end time.Time, random *rand.Rand) (did string, found []audit.Finding, err error) {
-	t.env = append(t.env, script.LongCall+"=1s")
-	if err := t.startWorking(ctx, 2); err != nil {
-		return "", nil, err
-	}
-	err = t.load(ctx, usersRate/2, func() error {
-		if err := errors.Join(t.commitsBeyond(ctx, nil), t.copyFiles(ctx)); err != nil {
-			return err
-		}
-		for time.Now().Before(end) {
-			var err error
-			switch random.IntN(8) {
-			case 0:
-				if err = t.commitsBeyond(ctx, t.atCopy); err == nil { // else some are repeated unnoticed
-					err = t.bringBack(ctx)
-				}
-			case 1:
-				err = t.copyFiles(ctx)
-			case 2:
-				err = errors.Join(t.postgres.Crash(), t.postgres.Restart())
-			default:
-				err = t.killOne(ctx, random)
-			}
-			if err := errors.Join(err, stage.Pause(ctx, 2*time.Second)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil {
-		err = errors.Join(t.caughtUp(ctx), t.stopAll())
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	if did, err = t.users.callsBy(ctx, t); err != nil {
-		return "", nil, err
-	}
-	found, err = t.audit(ctx)
-	return fmt.Sprintf("%d restores; %s", len(t.restored), did), found, err
-}
-
-// hitSessions hits sessions of the service for a second.
-func hitSessions(function string) func(context.Context, *soaking) error {
-	return func(ctx context.Context, s *soaking) error {
-		conn, err := pgx.Connect(ctx, s.direct)
-		if err != nil {
-			return err
-		}
-		defer conn.Close(ctx)
-		for range 50 {
-			if _, err := conn.Exec(ctx, hitOne(function)); err != nil {
-				return err
-			}
-			if err := stage.Pause(ctx, 20*time.Millisecond); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-}
-
-func cutReply(ctx context.Context, s *soaking) error {
-	select {
-	case <-s.wire.Once(cutproxy.AnswerLost("_append")):
-		return nil
-	case <-time.After(patience):
-		return errors.New("no commit passed the proxy")
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func brokerShortlyAway(ctx context.Context, s *soaking) error {
-	s.kafka.Refuse(true)
-	err := stage.Pause(ctx, time.Duration(200+s.random.IntN(3000))*time.Millisecond)
-	s.kafka.Refuse(false)
-	return err
-}
-
-func brokerShortlyStopped(ctx context.Context, s *soaking) error {
-	s.broker.Stop()
-	err := stage.Pause(ctx, time.Duration(s.random.IntN(3000))*time.Millisecond)
-	return errors.Join(err, s.broker.Start())
-}
-
-func coordinatorError(_ context.Context, s *soaking) error {
-	codes := []int16{notCoordinator, illegalGeneration, unknownMember, coordinatorLoading, rebalanceInProgress}
-	s.broker.Fail(idemtest.Failure{
-		Requests: []int16{heartbeat, offsetCommit}, Error: codes[s.random.IntN(len(codes))], Times: 1 + s.random.IntN(3),
-	})
-	return nil
 }

@@ -28,16 +28,18 @@ type theatre struct {
 	*servers
 	*topicLog
 	*processes
+	*outages
 	kit     *kit
 	fault   fault
 	users   *users        // of fault.users; nil if the orders example suffers
 	env     []string      // of all its processes
 	paid    audit.Handler // what the handler of OrderPaid must do
+	library func() string // the Kafka client of the next process; nil is the same for all
 	monitor *monitor
 }
 
 func (k *kit) open(ctx context.Context, f fault) (_ *theatre, err error) {
-	t := &theatre{kit: k, fault: f, servers: &servers{}, topicLog: newTopicLog(), processes: newProcesses(), paid: f.paid}
+	t := &theatre{kit: k, fault: f, servers: &servers{}, topicLog: newTopicLog(), processes: newProcesses(), outages: &outages{}, paid: f.paid}
 	if t.paid == nil {
 		t.paid = audit.AddPayment
 	}
@@ -96,13 +98,21 @@ func (t *theatre) launch(ctx context.Context, env []string, argv ...string) (*st
 	env = append([]string{
 		script.Client + "=" + id, script.Protocol + "=" + t.fault.protocol, script.MaxPoll + "=" + maxPoll.String(),
 		script.Brokers + "=" + t.kafka.Addr().String(), script.Database + "=" + t.dsn,
-	}, slices.Concat(t.env, env)...)
+	}, slices.Concat(t.drawn(), t.env, env)...)
 	p, err := stage.Start(ctx, env, argv...)
 	if err != nil {
 		return nil, err
 	}
 	t.add(p, id)
 	return p, nil
+}
+
+// drawn is the environment that names the Kafka client, if it is drawn.
+func (t *theatre) drawn() []string {
+	if t.library == nil {
+		return nil
+	}
+	return []string{script.Library + "=" + t.library()}
 }
 
 // startWorking starts n processes and waits until one of them owns a partition.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"os"
 	"sync"
@@ -15,9 +16,10 @@ import (
 type topicLog struct {
 	topic   string
 	broker  *idemtest.Broker
-	kafka   *cutproxy.Proxy             // in front of the broker
-	next    func(n int) []*wire.Message // makes about n records
-	shop    *shop.Maker                 // makes them for the orders example
+	kafka   *cutproxy.Proxy                              // in front of the broker
+	next    func(n int) []*wire.Message                  // makes about n records
+	put     func(context.Context, []*wire.Message) error // has records made; nil sends them
+	shop    *shop.Maker                                  // makes them for the orders example
 	onClose []func() error
 
 	making sync.Mutex // of messages

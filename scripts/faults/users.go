@@ -108,9 +108,6 @@ func again(m *wire.Message, partition int32) *wire.Message {
 	return &c
 }
 
-// recording is how long the result of a call may take until it is recorded.
-const recording = 3 * time.Second
-
 // call is a call of the provider.
 type call struct {
 	event      int
@@ -120,14 +117,10 @@ type call struct {
 }
 
 // calls reads the calls of each event.
-func (u *users) calls(ps *processes) (map[int][]call, error) {
+func (u *users) calls(t *theatre) (map[int][]call, error) {
 	text, err := os.ReadFile(u.provider)
 	if err != nil {
 		return nil, err
-	}
-	died := map[int]time.Time{}
-	for _, p := range ps.started {
-		died[p.PID()] = p.EndedAt()
 	}
 	all := map[int][]call{}
 	for line := range strings.Lines(string(text)) {
@@ -142,12 +135,13 @@ func (u *users) calls(ps *processes) (map[int][]call, error) {
 			return nil, err
 		}
 		if what == "begin" {
-			all[n] = append(all[n], call{n, token, time.Unix(0, at), died[pid], true})
+			all[n] = append(all[n], call{n, token, time.Unix(0, at), t.endOf(pid, time.Unix(0, at)), true})
 			continue
 		}
 		i := slices.IndexFunc(all[n], func(c call) bool { return c.token == token })
-		end, death := time.Unix(0, at), died[pid]
-		all[n][i].end, all[n][i].cut = end, !death.IsZero() && death.Sub(end) < recording
+		end := time.Unix(0, at)
+		death := t.endOf(pid, end)
+		all[n][i].end, all[n][i].cut = end, !death.IsZero() && death.Before(t.recorded(end))
 	}
 	return all, nil
 }
@@ -160,7 +154,7 @@ func (u *users) audit(ctx context.Context, t *theatre, db *pgx.Conn) (all []audi
 	if err := u.compareRows(ctx, db, tell); err != nil || u.of.retries == "" {
 		return all, err
 	}
-	calls, err := u.calls(t.processes)
+	calls, err := u.calls(t)
 	if err != nil {
 		return nil, err
 	}
@@ -271,14 +265,14 @@ func (t *theatre) deadLetters(ctx context.Context, db *pgx.Conn) (map[int]bool, 
 func (t *theatre) lost(e userEvent, c call, unnoticed bool) bool {
 	return slices.ContainsFunc(t.restored, func(r restore) bool {
 		// What is recorded at the moment of the copy may or may not be in it.
-		within := c.end.After(r.copied.Add(-recording)) && c.begun.Before(r.back)
+		within := t.recorded(c.end).After(r.copied) && c.begun.Before(r.back)
 		return within && (!unnoticed || e.kind == t.users.of.retries || e.message.Offset >= r.committed[e.message.Partition])
 	})
 }
 
 // callsBy counts the events with more than one call, by type, and the dead letters.
 func (u *users) callsBy(ctx context.Context, t *theatre) (string, error) {
-	calls, err := u.calls(t.processes)
+	calls, err := u.calls(t)
 	if err != nil {
 		return "", err
 	}

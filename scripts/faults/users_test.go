@@ -66,6 +66,27 @@ func TestPlantedCallsAreFound(t *testing.T) {
 	}
 }
 
+// The result of a call is not recorded while the database is away, and a moment after it.
+func TestResultsAreRecordedAfterOutages(t *testing.T) {
+	at := func(second int) time.Time { return time.Unix(int64(second), 0) }
+	for _, test := range []struct {
+		away []outage
+		want int // after a call that ends at 10
+	}{
+		{nil, 13},
+		{[]outage{{at(5), at(9)}}, 13},
+		{[]outage{{at(5), at(11)}}, 14},
+		{[]outage{{at(12), at(20)}}, 23},
+		{[]outage{{at(12), at(20)}, {at(22), at(30)}}, 33},
+		{[]outage{{at(13), at(20)}}, 13},
+	} {
+		o := &outages{all: test.away}
+		if got := o.recorded(at(10)); !got.Equal(at(test.want)) {
+			t.Errorf("%v: at %d, want %d", test.away, got.Unix(), test.want)
+		}
+	}
+}
+
 // TestPlantedRowsOfUsersAreFound: a row that is lost, doubled, or another user's.
 func TestPlantedRowsOfUsersAreFound(t *testing.T) {
 	db := idemtest.DB(t)

@@ -174,6 +174,7 @@ func TestPlantedFaultsAreNamed(t *testing.T) {
 		{"a dead letter is gone", log, `DELETE FROM idem_dead_letter WHERE offs = (SELECT min(offs) FROM idem_dead_letter)`, Lost},
 		{"a key is not claimed", log, `DELETE FROM idem_keys WHERE key = (SELECT key FROM idem_keys LIMIT 1)`, Lost},
 		{"a row of the ledger is gone", log, `DELETE FROM idem_ledger WHERE seq = 3`, Broken},
+		{"a dead letter is closed, and nobody asked", log, `UPDATE idem_dead_letter SET state = 'x' WHERE offs = (SELECT min(offs) FROM idem_dead_letter)`, Altered},
 		{"the ledger jumps", log, `UPDATE idem_ledger SET next = next + 1 WHERE seq = 3`, Broken},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -227,4 +228,69 @@ func TestEffectsAreAuditedAsTheyCome(t *testing.T) {
 	step("and a payment counts twice", 1, 1)
 	idemtest.Exec(t, db, `DELETE FROM idem_dead_letter WHERE offs = (SELECT min(offs) FROM idem_dead_letter)`)
 	step("and a dead letter is gone", 2, 1)
+}
+
+// What operators decided about dead letters must be carried out, and takes effect once.
+func TestDecisionsAreAudited(t *testing.T) {
+	m := shop.New(3, 1)
+	log := []*wire.Message{m.Placed(""), m.Broken(0).Message}
+	shipped, placed := m.Late()
+	log = append(log, shipped, placed)
+	for i, e := range log {
+		e.Offset = int64(i)
+	}
+	service, err := ReadSpec(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		replayed = `UPDATE idem_dead_letter SET state = 'r' WHERE offs = 2;`
+		ship     = `UPDATE orders SET status = 'shipped', note = 'late 000001' WHERE order_id = (SELECT order_id FROM audit_journal ORDER BY n DESC LIMIT 1);`
+		claim    = `INSERT INTO idem_keys SELECT gen, gen_random_uuid(), def, fp, stream, seq FROM idem_keys LIMIT 1;`
+	)
+	discard := Decision{Place{0, 1}, Discarded, true}
+	replay := Decision{Place{0, 2}, Replayed, true}
+	for _, test := range []struct {
+		name string
+		sql  string
+		made []Decision
+		want []Kind
+	}{
+		{"nothing", ``, nil, nil},
+		{"a replay that was undone", ``, []Decision{{Place{0, 2}, Replayed, false}}, nil},
+		{"a discard", `UPDATE idem_dead_letter SET state = 'x' WHERE offs = 1`, []Decision{discard}, nil},
+		{"a lost discard", ``, []Decision{discard}, []Kind{Lost}},
+		{"a lost replay", ``, []Decision{replay}, []Kind{Lost}},
+		{"a replay", replayed + ship + claim, []Decision{replay}, nil},
+		{"a replay that takes effect twice", replayed + ship + claim + strings.Replace(ship, "late 000001", "late 000002", 1) + ship, []Decision{replay}, []Kind{Doubled}},
+		{"a replay without its effect", replayed, []Decision{replay}, []Kind{Lost}},
+		{"an effect without its replay", ship + claim, nil, []Kind{Doubled}},
+		{"a discard of another letter", `UPDATE idem_dead_letter SET state = 'x' WHERE offs = 2`, []Decision{discard}, []Kind{Altered, Lost}},
+		{"a replay of what can never take effect", `UPDATE idem_dead_letter SET state = 'r' WHERE offs = 1`, []Decision{{Place{0, 1}, Replayed, true}}, []Kind{Altered}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			db := apply(t, log)
+			if test.sql != "" {
+				idemtest.Exec(t, db, test.sql)
+			}
+			conn, err := db.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Release()
+			a := NewAuditor(service, AddPayment)
+			a.Decide(test.made)
+			all, err := a.Audit(t.Context(), conn.Conn(), log)
+			var kinds []Kind
+			for _, f := range all {
+				if !slices.Contains(kinds, f.Kind) {
+					kinds = append(kinds, f.Kind)
+				}
+			}
+			slices.Sort(kinds)
+			if err != nil || !slices.Equal(kinds, test.want) {
+				t.Errorf("%v, %v; want %v", all, err, test.want)
+			}
+		})
+	}
 }

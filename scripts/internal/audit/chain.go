@@ -19,10 +19,10 @@ SELECT 'stream ' || stream || ' at ' || seq || ': ' || why FROM chain, LATERAL (
   (last IS NOT NULL AND prev IS DISTINCT FROM before,            'it does not begin where the row before ended'),
   ((kind = 'g') <> (seq = 0),                                    'a genesis is the first row, and no other'),
   (kind IN ('b', 's') AND next <= prev,                          'it moves nothing forward'),
-  (kind IN ('g', 'f', 'o', 'p') AND next <> prev,                'it must not move'),
+  (kind IN ('g', 'f', 'l', 'o', 'p') AND next <> prev,           'it must not move'),
   (after = 'p' AND writer <> 'o',                                'a worker wrote it after a pause'),
   (kind = 'r' AND next >= prev,                                  'it does not go back'),
-  (kind NOT IN ('g', 'f', 'b', 'o', 's', 'r', 'p'),              'its kind is unknown')) AS rule (broken, why)
+  (kind NOT IN ('g', 'f', 'b', 'l', 'o', 's', 'r', 'p'),         'its kind is unknown')) AS rule (broken, why)
 WHERE broken
 UNION ALL
 SELECT 'stream ' || stream || ' has no rows' FROM idem_stream s WHERE NOT EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.stream)`)

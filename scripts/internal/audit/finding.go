@@ -58,11 +58,12 @@ type Auditor struct {
 	ahead  []*wire.Message // of those seen, what the ledger had not passed
 	seen   int             // of the log
 	effects
+	decisions
 }
 
 // NewAuditor returns an auditor of an empty log.
 func NewAuditor(service *model.Service, paid Handler) *Auditor {
-	return &Auditor{replay: NewReplay(service, paid), effects: newEffects()}
+	return &Auditor{replay: NewReplay(service, paid), effects: newEffects(), decisions: decisions{replayed: map[Place]bool{}}}
 }
 
 // Audit is the function of that name; log begins with the one of the audit before.
@@ -71,7 +72,12 @@ func (a *Auditor) Audit(ctx context.Context, db *pgx.Conn, log []*wire.Message) 
 		if err := a.advance(ctx, tx, log); err != nil {
 			return err
 		}
+		decided, err := a.carriedOut(ctx, tx, a.replay)
+		if err != nil {
+			return err
+		}
 		all, err = a.replay.compare(ctx, tx)
+		all = append(all, decided...)
 		return err
 	})
 	return all, err

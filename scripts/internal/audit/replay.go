@@ -41,22 +41,32 @@ type Replay struct {
 	orders  map[string]*orderHistory
 	touched map[string]bool // orders with events since the effects were compared
 	keyed   int             // events that took effect and have a key
+	dead    map[Place]*wire.Message
 }
 
 // NewReplay returns a replay of the empty log.
 func NewReplay(service *model.Service, paid Handler) *Replay {
 	in := oracle.New(service)
 	in.Handle("OrderPaid", paid)
-	return &Replay{service: service, in: in, orders: map[string]*orderHistory{}, touched: map[string]bool{}}
+	return &Replay{service: service, in: in, orders: map[string]*orderHistory{}, touched: map[string]bool{}, dead: map[Place]*wire.Message{}}
 }
 
 // Apply goes on by one record. Records of a partition come in the order of their offsets.
 func (r *Replay) Apply(m *wire.Message) oracle.Outcome {
+	out := r.take(m, r.in.Apply)
+	if out.DeadLetter() != "" {
+		r.dead[Place{m.Partition, m.Offset}] = m
+	}
+	return out
+}
+
+// take gives a record to the oracle.
+func (r *Replay) take(m *wire.Message, by func(oracle.Record) oracle.Outcome) oracle.Outcome {
 	record := oracle.Record{Topic: m.Topic, Partition: m.Partition, Offset: m.Offset, Time: m.Time, Key: m.Key, Value: m.Value}
 	for _, h := range m.Headers {
 		record.Headers = append(record.Headers, oracle.Header{Name: h.Name, Value: h.Value})
 	}
-	out := r.in.Apply(record)
+	out := by(record)
 	if out.Kind == oracle.Applied {
 		r.addOrder(out.Event, m)
 		if out.Key != "" {

@@ -6,13 +6,14 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 
 	"github.com/idemgen/idemgen/runtime/confluent"
+	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
 
 func init() {
 	usual = "confluent"
-	clients[usual] = withConfluent
+	clients[usual] = library{withConfluent, func(brokers string) (Sender, error) { return producer.New(brokers, nil) }}
 }
 
 func withConfluent(s settings) idem.Source {

@@ -19,6 +19,8 @@ const (
 	Protocol = "FAULTS_PROTOCOL"  // group.protocol
 	MaxPoll  = "FAULTS_MAX_POLL"  // max.poll.interval in place of the spec's
 	NoPoll   = "FAULTS_NO_POLL"   // once, the polling goroutine stands still for so long
+	Relayed  = "FAULTS_TOPIC"     // the topic to which a relay sends all events; else each goes to its own
+	DieAt    = "FAULTS_DIE_AT"    // a relay's process dies at the n-th acknowledgement
 	Clock    = "FAULTS_CLOCK_BY"  // at every SIGUSR1 the process's clock jumps: by so much, and back
 )
 

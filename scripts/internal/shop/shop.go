@@ -41,6 +41,7 @@ type Maker struct {
 	random     *rand.Rand
 	clock      time.Time
 	partitions int32
+	homes      map[string]int32 // partitions of orders, once there are more of them
 	orders     int
 	shipments  int
 	open       []string // orders that exist
@@ -91,6 +92,9 @@ func (m *Maker) Placed(note string) *wire.Message {
 	m.orders++
 	id := m.uuid()
 	m.open = append(m.open, id)
+	if m.homes != nil {
+		m.homes[id] = m.hash(id)
+	}
 	var items []string
 	for range 1 + m.random.IntN(3) {
 		items = append(items, fmt.Sprintf(`{"sku":"SKU-%05d","quantity":%d,"price":%s}`, m.random.IntN(20000), 1+m.random.IntN(5), m.money()))
@@ -152,6 +156,26 @@ func (m *Maker) Orphan() *wire.Message {
 	return m.record(m.uuid(), "order.shipped", `{"carrier":"nobody"}`)
 }
 
+// Late ships an order that does not exist yet, and places it. Neither gets more events.
+func (m *Maker) Late() (shipped, placed *wire.Message) {
+	placed = m.Placed("")
+	m.shipments++
+	shipped = m.record(string(placed.Key), "order.shipped", fmt.Sprintf(`{"carrier":"late %06d"}`, m.shipments))
+	m.Forget()
+	return shipped, placed
+}
+
+// Grow makes new orders for more partitions. Those of before stay where they are.
+func (m *Maker) Grow(partitions int32) {
+	if m.homes == nil {
+		m.homes = map[string]int32{}
+	}
+	for _, id := range m.open {
+		m.homes[id] = m.partitionOf(id)
+	}
+	m.partitions = partitions
+}
+
 // Again is the same record, for another offset.
 func Again(m *wire.Message) *wire.Message {
 	c := *m
@@ -167,6 +191,13 @@ func Changed(m *wire.Message) *wire.Message {
 
 // partitionOf sends all records of an order to one partition.
 func (m *Maker) partitionOf(orderID string) int32 {
+	if home, known := m.homes[orderID]; known {
+		return home
+	}
+	return m.hash(orderID)
+}
+
+func (m *Maker) hash(orderID string) int32 {
 	sum := 0
 	for _, c := range orderID {
 		sum += int(c)

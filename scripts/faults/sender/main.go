@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/idemgen/idemgen/runtime/confluent/producer"
 	"github.com/idemgen/idemgen/runtime/outbox"
+	"github.com/idemgen/idemgen/scripts/internal/client"
 	"github.com/idemgen/idemgen/scripts/internal/script"
 )
 
@@ -32,14 +32,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	sender, err := producer.New(os.Getenv(script.Brokers), nil)
+	sender, err := client.NewSender()
 	if err != nil {
 		return err
 	}
 	defer sender.Close()
-	at, _ := strconv.Atoi(os.Getenv("E2E_DIE_AT")) // without it there is no such acknowledgement
+	at, _ := strconv.Atoi(os.Getenv(script.DieAt)) // without it there is no such acknowledgement
 	relay := &outbox.Relay{DB: db, Producer: &mortal{Producer: sender, at: int64(at)}}
-	if topic := os.Getenv("E2E_TOPIC"); topic != "" {
+	if topic := os.Getenv(script.Relayed); topic != "" {
 		relay.Topic = func(string) string { return topic }
 	}
 	return relay.Run(ctx)
