@@ -132,10 +132,10 @@ SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token 
                           (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1))`
 
 	// LostSQL records that the commits of offsets $2 to $3 are gone, and that decisions below number
-	// $4 are older than that.
+	// $4 are older than that, unless that is known: the mark that says so has no token above $5.
 	LostSQL = `
 UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3), lost_fence = greatest(lost_fence, $4)
-WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3 OR coalesce(lost_fence, 0) < $4)`
+WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3 OR coalesce(lost_fence, 0) <= $5)`
 
 	// BehindSQL lists the partitions of a consumer whose position has not passed again what was
 	// found to be gone, of the present topics.
@@ -151,11 +151,16 @@ SELECT s.partition, s.stream, s.id, t.seq, t.token, t.next
 FROM idem_stream s CROSS JOIN LATERAL (SELECT seq, token, next FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1) t
 WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition = ANY ($4::int[])`
 
-	// LeapSQL moves the sequence of fencing tokens to $1, unless it is there already. The lock is
-	// taken first: of two that move it, the second one must see the tokens drawn since the first.
+	// LeapSQL moves the sequence of fencing tokens past all that may have been drawn, if it is below
+	// $1. It goes to the time, in microseconds since 1970. So it also passes the tokens that were
+	// drawn after an earlier move that a restore took back: none are drawn faster than that. If the
+	// clock is behind, it passes $1 by more than other processes may have drawn since. One session
+	// moves it at a time, because setval may go back.
 	LeapSQL = `
-WITH turn AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen fence', 0)))
-SELECT pg_catalog.setval('idem_fence', $1::bigint) FROM turn WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
+WITH behind AS MATERIALIZED (SELECT WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint),
+alone AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen fence', 0)) FROM behind)
+SELECT pg_catalog.setval('idem_fence'::regclass, greatest($1::bigint + 1000000, (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint))
+FROM alone WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
 
 	// DrawnSQL reads the last fencing token that was drawn.
 	DrawnSQL = `SELECT coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0)`

@@ -76,8 +76,8 @@ func TestEventsWaitForTheirEffects(t *testing.T) {
 	}
 }
 
-// What a record that becomes a dead letter has claimed and called is taken back, and nothing of the
-// records before it. Its shared keys are remembered: one of them may be known.
+// What a record that becomes a dead letter has claimed and called is taken back, and nothing of
+// the records before it. Its shared keys are remembered: one of them may be known.
 func TestGivingUpTakesBackOneRecord(t *testing.T) {
 	p := &paying{}
 	b := NewBatch(p)

@@ -163,21 +163,6 @@ func (t *theatre) commitsBeyond(ctx context.Context, offsets map[int32]int64) er
 	})
 }
 
-// commitsAnew waits until the group has committed more of each partition than the copy has, since
-// the last restore. Else calls are repeated unnoticed, and tokens that were drawn since that
-// restore are not known to those who draw after the next one.
-func (t *theatre) commitsAnew(ctx context.Context) error {
-	return stage.Until(ctx, patience, func() (bool, error) {
-		for p, committed := range t.broker.Committed(t.group(), t.topic) {
-			n := len(t.restored)
-			if committed <= t.atCopy[int32(p)] || n > 0 && committed == t.restored[n-1].committed[p] {
-				return false, t.dead()
-			}
-		}
-		return true, nil
-	})
-}
-
 // copyFiles copies the files of the server, as a crash leaves them.
 func (t *theatre) copyFiles(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, t.database())

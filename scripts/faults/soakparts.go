@@ -109,7 +109,7 @@ func openCalls(ctx context.Context, k *kit, p *part) error {
 		{"Postgres crashes", 1, postgresCrashes, 0},
 		{"copies", 1, func(ctx context.Context, p *part) error { return p.copyFiles(ctx) }, 0},
 		{"restores", 3, func(ctx context.Context, p *part) error {
-			if err := p.commitsAnew(ctx); err != nil {
+			if err := p.commitsBeyond(ctx, p.atCopy); err != nil {
 				return err
 			}
 			return p.bringBack(ctx)

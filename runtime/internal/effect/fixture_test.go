@@ -112,14 +112,14 @@ func (s *fakeStore) Record(ctx context.Context, consumer string, ends []lease.En
 }
 
 // Look implements [Postgres].
-func (s *fakeStore) Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error) {
+func (s *fakeStore) Look(ctx context.Context, consumer string, keys []wire.Key, known int64) (tokens []int64, here []bool, err error) {
 	if err := s.answers(ctx); err != nil {
 		return nil, nil, err
 	}
 	states := s.States(consumer)
-	for i, k := range keys {
+	for _, k := range keys {
 		s.mu.Lock()
-		s.drawn += 1 + skip[i]
+		s.drawn = max(s.drawn, known) + 1
 		tokens = append(tokens, s.drawn)
 		s.mu.Unlock()
 		_, is := states[k]

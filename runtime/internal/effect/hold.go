@@ -30,7 +30,7 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	}
 	ask, at := t.ask(t.owner), p.postgres
 	if p.external != nil {
-		s, err := p.look.do(ctx, lookup{t.key, t.skip})
+		s, err := p.look.do(ctx, t.key)
 		if err != nil {
 			return lease.Answer{}, hold{}, err
 		}
@@ -43,18 +43,11 @@ func (t *task) acquire(ctx context.Context) (lease.Answer, hold, error) {
 	if err != nil { // the store may have granted it nevertheless: the next ask has the same owner
 		return a, hold{}, err
 	}
-	t.owner, t.skip = wire.UUID{}, 0
+	t.owner = wire.UUID{}
 	t.sight.note(a)
-	if a.Stale {
-		t.skip = past(a, ask)
-	}
 	since := asked.Add(min(0, a.Wait-ask.Term)) // it may have been granted to an earlier ask
 	return a, hold{lease.Hold{Key: t.key, Owner: ask.Owner, Token: a.Token}, at, since}, nil
 }
-
-// mostSkipped is how many tokens are skipped at once if the store has greater ones than Postgres
-// draws, for example after a failover that lost some.
-const mostSkipped = 100_000
 
 // store records an end, and retries until the store responds: if a result is not recorded, its
 // call may be made twice. It gives up when the owner has given up and the lease has expired. An

@@ -20,7 +20,6 @@ type lock struct {
 
 	turn   *turn        // in the line of this process; nil if it is not in a line
 	owner  wire.UUID    // of the last ask, until it was answered; then zero
-	skip   int64        // tokens to skip, because the store has greater ones
 	busy   bool         // another process has the lock: the task keeps its turn
 	answer lease.Answer // if it is busy
 	sight  sighting     // of another holder
@@ -72,7 +71,7 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 	if err != nil { // the store may have granted it nevertheless: the next ask has the same owner
 		return 0, err
 	}
-	l.owner, l.skip = wire.UUID{}, 0
+	l.owner = wire.UUID{}
 	l.sight.note(a)
 	switch {
 	case a.Got:
@@ -80,8 +79,7 @@ func (l *lock) take(ctx context.Context, lost context.CancelCauseFunc) (wait tim
 		l.held, l.hold = true, hold{lease.Hold{Key: ask.Key, Owner: ask.Owner, Token: a.Token}, at, since}
 		l.beat = extend(ctx, l.hold, l.term, lost)
 		return 0, nil
-	case a.Stale:
-		l.skip = past(a, ask)
+	case a.Stale: // the next token is drawn past the store's
 	case a.State != lease.Processing && a.State != lease.Failed:
 		return 0, &lease.Broken{Err: fmt.Errorf("the entry for lock %q is not a lock: it is in state %q", l.of.Name, a.State)}
 	}
@@ -100,13 +98,10 @@ func (l *lock) ask(ctx context.Context) (lease.Ask, *store, error) {
 	if p.external == nil {
 		return ask, p.locks.of(l.of.Name), nil
 	}
-	s, err := p.look.do(ctx, lookup{ask.Key, l.skip})
+	s, err := p.look.do(ctx, ask.Key)
 	ask.Token = s.token
 	return ask, p.locks.of(l.of.Name), err
 }
-
-// past returns how many tokens to skip because a store has a greater one.
-func past(a lease.Answer, ask lease.Ask) int64 { return max(0, min(a.Token-ask.Token, mostSkipped)) }
 
 // had returns the lock that the task holds, with its token.
 func (l *lock) had() (of wire.Lock) {

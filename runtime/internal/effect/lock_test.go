@@ -36,7 +36,7 @@ func eachStore(t *testing.T, lasts time.Duration, test func(*testing.T, *bench, 
 // another is a holder of the lock that is none of the process's.
 func another(t *testing.T, b *bench, s *fakeStore, owner byte, term time.Duration) lease.Answer {
 	t.Helper()
-	tokens, _, err := b.postgres.Look(t.Context(), consumer, []wire.Key{account.Key}, []int64{0})
+	tokens, _, err := b.postgres.Look(t.Context(), consumer, []wire.Key{account.Key}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type Process struct {
 	slots    chan struct{} // one for each call that may run
 	postgres *store
 	external *store // nil if the service has none
-	look     gather[lookup, seen]
+	look     gather[wire.Key, seen]
 	locks    lockStores
 	turns    turns
 	callers  callers
@@ -51,12 +51,7 @@ type Hooks interface {
 	Call(context.Context, idemtype.Partition, hook.Ended)
 }
 
-// lookup is a query to Postgres about a key whose lease may be outside of it.
-type lookup struct {
-	key  wire.Key
-	skip int64 // how many tokens to skip, because the store has greater ones
-}
-
+// seen is what Postgres says about a key whose lease may be outside of it.
 type seen struct {
 	token int64
 	here  bool // Postgres has a lease of the key
@@ -75,18 +70,14 @@ func NewProcess(consumer string, postgres Postgres, external lease.Store, most i
 		p.external = newStore(ofDatabase(postgres, consumer), external, true, tokens, &outage{log: log})
 		p.locks.outage = p.external.outage
 	}
-	p.look.send = func(ctx context.Context, asked []lookup) ([]seen, error) {
+	p.look.send = func(ctx context.Context, keys []wire.Key) ([]seen, error) {
 		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 		defer cancel()
-		keys, skip := make([]wire.Key, len(asked)), make([]int64, len(asked))
-		for i, l := range asked {
-			keys[i], skip[i] = l.key, l.skip
-		}
-		tokens, here, err := postgres.Look(ctx, consumer, keys, skip)
+		tokens, here, err := postgres.Look(ctx, consumer, keys, p.Token())
 		if err != nil {
 			return nil, err
 		}
-		all := make([]seen, len(asked))
+		all := make([]seen, len(keys))
 		for i := range all {
 			all[i] = seen{tokens[i], here[i]}
 			p.tokens.note(tokens[i])

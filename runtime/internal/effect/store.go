@@ -17,9 +17,9 @@ import (
 // another store.
 type Postgres interface {
 	lease.Store
-	// Look draws a token for each key, which exceeds all earlier tokens by more than the key's
-	// skip, and reports which of the keys have a lease here. Several keys may get the same token.
-	Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error)
+	// Look draws a token for each key, which exceeds all earlier tokens and known, and reports which
+	// of the keys have a lease here. Several keys may get the same token.
+	Look(ctx context.Context, consumer string, keys []wire.Key, known int64) (tokens []int64, here []bool, err error)
 	// Database returns the id of the database, which is part of the names of leases outside of it.
 	Database(ctx context.Context) (string, error)
 }

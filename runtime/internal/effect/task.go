@@ -37,7 +37,6 @@ type task struct {
 	key      wire.Key        // of the lease
 	decision lease.Decision  // of an operator; or none
 	owner    wire.UUID       // of the last ask, until it was answered; then zero
-	skip     int64           // tokens to skip, because the store has greater ones
 	lock     lock            // of the event, if it names one
 	sight    sighting        // of the lease of another owner
 	course   *course         // of the effect
@@ -280,8 +279,8 @@ func (t *task) leased(ctx context.Context, failures int) (wait time.Duration, ov
 	if err != nil {
 		return t.failed(err, failures)
 	}
-	if a.Stale {
-		return t.stale(a.Token)
+	if a.Stale { // the next token is drawn past the store's
+		return 0, false
 	}
 	t.desk.owner.Began(t.message.Offset + 1)
 	t.tell(nil)
@@ -357,16 +356,6 @@ func (t *task) refuse(class string, err error) (time.Duration, bool) {
 	l.Key = &key // the operator looks the call up at the provider by it
 	l.Effect = true
 	return t.end(Outcome{Refused: &l, Interrupted: class == wire.ReasonInterrupted})
-}
-
-// stale handles a store that has a greater token than the one that Postgres drew, for example
-// after a failover that lost some: the next token is drawn past it.
-func (t *task) stale(known int64) (time.Duration, bool) {
-	if t.skip < mostSkipped {
-		return 0, false
-	}
-	t.tell(fmt.Errorf("the lease store has token %d, and idem_fence is more than %d behind: drawing numbers until it has passed the token", known, mostSkipped))
-	return backoff.Initial, false
 }
 
 // failed handles a store that did not respond.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -22,7 +23,7 @@ import (
 // backup returns a copy of a database that nobody uses.
 func backup(t testing.TB, db *pgxpool.Pool) *pgxpool.Pool {
 	t.Helper()
-	name := db.Config().ConnConfig.Database + "_copy"
+	name := db.Config().ConnConfig.Database + "_" + strings.ToLower(rand.Text()[:6])
 	db.Reset()
 	idemtest.Exec(t, db, `CREATE DATABASE `+name+` TEMPLATE `+db.Config().ConnConfig.Database)
 	cfg := db.Config()
@@ -129,6 +130,29 @@ func TestDatabaseThatWentBack(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Tokens also grow if the database goes back twice before anything is committed to Kafka: what was
+// drawn between the two restores is known to nobody.
+func TestTokensGrowOverTwoRestores(t *testing.T) {
+	t.Parallel()
+	db := rig.Database(t)
+	var p rig.Provider
+	s := p.Service(rig.Terms)
+	applied(t, db, s, idem.Commit{Offset: -1}, rig.Records(0, "a: effect 1"))
+	copies := []*pgxpool.Pool{backup(t, db), backup(t, db)}
+	last := rig.Records(1, "b: effect 2")
+	kafka := applied(t, db, s, idem.Commit{Offset: -1}, last)
+	before := rig.Query(t, db, `SELECT max(fence)::text FROM idem_lease`)
+	for i, old := range copies {
+		applied(t, old, s, kafka, last)
+		drawn := rig.Query(t, old, `SELECT max(fence)::text FROM idem_lease`)
+		if len(drawn) < len(before) || len(drawn) == len(before) && drawn <= before {
+			t.Errorf("restore %d: token %s after %s", i+1, drawn, before)
+		}
+		before = drawn
+	}
+	rig.Want(t, "calls", p.Count(2), 3)
 }
 
 // A database that goes back under a live process has lost the lease of a call that is under way.

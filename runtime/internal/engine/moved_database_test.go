@@ -45,7 +45,7 @@ func TestDatabaseThatWasMovedWithoutItsSequences(t *testing.T) {
 
 	idemtest.Exec(t, db, `UPDATE idem_lease SET fence = 100000000 WHERE fence = `+most)
 	rig.Apply(t, rig.Own(t, s.Consumer(t, db)), rig.Records(3, "d: effect 4"))
-	rig.Want(t, "the next token after one that is far ahead", rig.Query(t, db, `SELECT max(fence)::text FROM idem_lease`), "100000001")
+	rig.Want(t, "tokens after one that is far ahead", rig.Query(t, db, `SELECT count(*)::text FROM idem_lease WHERE fence > 100000000`), "1")
 }
 
 // A database is moved by logical replication as docs/moves.md says, with a sealed generation of

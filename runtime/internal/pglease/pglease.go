@@ -1,6 +1,6 @@
 // Package pglease stores leases in the table idem_lease of the service's own database. All
 // decisions are in its statements. It must not import any package of this module but lease,
-// pipeline, pool, session, verdict and wire.
+// ledger, pipeline, pool, session, verdict and wire.
 package pglease
 
 import (
@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/internal/pipeline"
 	"github.com/idemgen/idemgen/runtime/internal/pool"
 	"github.com/idemgen/idemgen/runtime/internal/session"
@@ -92,12 +93,11 @@ func (s *Store) Acquire(ctx context.Context, consumer string, asks []lease.Ask) 
 	}
 	answers := make([]lease.Answer, len(asks))
 	found := 0
-	above := binary.BigEndian.AppendUint64(nil, uint64(asks[0].Above))
 	err := s.run(ctx, func(row [][]byte) error {
 		n := int(binary.BigEndian.Uint64(row[0]))
 		found++
 		return answer(&answers[n-1], row)
-	}, bound{leap, [][]byte{above}}, bound{acquire, s.timed(consumer, &take)}, bound{read, s.timed(consumer, &look)})
+	}, above(asks[0].Above), bound{acquire, s.timed(consumer, &take)}, bound{read, s.timed(consumer, &look)})
 	if err == nil && found != len(asks) {
 		err = &lease.Broken{Err: errors.New("rows of idem_lease that were just written are not there")}
 	}
@@ -126,22 +126,24 @@ func answer(a *lease.Answer, row [][]byte) error {
 	return nil
 }
 
-// Look draws a token for each key, which exceeds all earlier ones by more than the key's skip, and
-// reports which of the keys have a lease here. Several keys may get the same token. It is for
-// leases in another store.
-func (s *Store) Look(ctx context.Context, consumer string, keys []wire.Key, skip []int64) (tokens []int64, here []bool, err error) {
+// above makes the next token that is drawn greater than known.
+func above(known int64) bound { return bound{leap, [][]byte{ledger.Int8(known)}} }
+
+// Look draws a token for each key, which exceeds all earlier ones and known, and reports which of
+// the keys have a lease here. Several keys may get the same token. It is for leases in another
+// store.
+func (s *Store) Look(ctx context.Context, consumer string, keys []wire.Key, known int64) (tokens []int64, here []bool, err error) {
 	var rows wire.Rows
-	for i, key := range keys {
+	for _, key := range keys {
 		rows.Row()
 		rows.UUID(wire.UUID(key))
-		rows.Int8(skip[i])
 	}
 	tokens, here = make([]int64, len(keys)), make([]bool, len(keys))
 	err = s.run(ctx, func(row [][]byte) error {
 		n := binary.BigEndian.Uint64(row[0]) - 1
 		tokens[n], here[n] = int64(binary.BigEndian.Uint64(row[1])), row[2][0] != 0
 		return nil
-	}, bound{look, arguments(consumer, &rows)})
+	}, above(known), bound{look, arguments(consumer, &rows)})
 	return tokens, here, err
 }
 

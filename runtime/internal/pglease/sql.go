@@ -1,5 +1,7 @@
 package pglease
 
+import "github.com/idemgen/idemgen/internal/ledger"
+
 // A statement changes a lease only if owner and token match. The database's times are
 // clock_timestamp(), because now() is the time when the transaction began, which may have waited
 // since. Rows are locked in the order of their keys.
@@ -30,13 +32,8 @@ const (
             WHERE s.key = l.key AND s.fence = l.fence AND s.expires_at = l.expires_at AND s.seen * interval '1 microsecond' >= l.term))`
 
 	// leapSQL moves the sequence of tokens past $1, the highest one that the process has seen, if a
-	// restored database has forgotten it. The distance is more than other processes may have drawn
-	// since. It returns no rows. Only one session does it at a time, because setval may go back.
-	leapSQL = `
-WITH behind AS MATERIALIZED (SELECT WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint),
-alone AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock('idem_fence'::regclass::oid::bigint) FROM behind)
-SELECT FROM alone WHERE CASE WHEN pg_catalog.pg_sequence_last_value('idem_fence'::regclass) < $1::bigint
-    THEN pg_catalog.setval('idem_fence', $1::bigint + 1000000000) < 0 END`
+	// restored database has forgotten it. It returns no rows.
+	leapSQL = `SELECT FROM (` + ledger.LeapSQL + `) AS moved (n) WHERE n < 0`
 
 	// acquireSQL acquires the leases that are available. The new token is drawn while the row is
 	// locked, so it is greater than the previous one. Whether an expired lease becomes interrupted
@@ -81,15 +78,13 @@ SELECT a.n, l.state, l.owner = a.owner, l.def, l.fp, l.fence, l.attempts, l.resu
 FROM unnest($3::uuid[], $4::uuid[]) WITH ORDINALITY AS a (key, owner, n)
 CROSS JOIN LATERAL (SELECT * FROM idem_lease WHERE consumer = $1 AND key = a.key OFFSET 0) l`
 
-	// lookSQL draws a token for keys whose lease may be in another store, after skipping the
-	// tokens to skip for a key, and returns which keys nevertheless have a row here. All keys
-	// share one token, because tokens need only increase per key; so few of these statements write
-	// to the server's log.
+	// lookSQL draws a token for keys whose lease may be in another store, and returns which keys
+	// nevertheless have a row here. All keys share one token, because tokens need only increase per
+	// key; so few of these statements write to the server's log.
 	lookSQL = `
 WITH drawn AS MATERIALIZED (SELECT nextval('idem_fence') AS fence)
-SELECT a.n, CASE WHEN a.skip = 0 THEN drawn.fence ELSE (SELECT max(nextval('idem_fence')) FROM generate_series(1, a.skip)) END,
-       (SELECT true FROM idem_lease l WHERE l.consumer = $1 AND l.key = a.key) IS NOT NULL
-FROM drawn, unnest($2::uuid[], $3::bigint[]) WITH ORDINALITY AS a (key, skip, n)`
+SELECT a.n, drawn.fence, (SELECT true FROM idem_lease l WHERE l.consumer = $1 AND l.key = a.key) IS NOT NULL
+FROM drawn, unnest($2::uuid[]) WITH ORDINALITY AS a (key, n)`
 
 	extendSQL = `
 WITH held AS (

@@ -73,29 +73,30 @@ type Missing struct {
 // nothing: an operator began this one.
 func (c *Chain) Compare(ctx context.Context, conn *pgx.Conn, marks []ledger.Mark, fences bool) (missing Missing, is bool, err error) {
 	missing = Missing{From: c.tail.Next, To: c.tail.Next}
-	fence := int64(0)
+	known := int64(0) // the highest token in a mark of a row that is gone
 	for _, m := range marks {
 		if m.Stream != c.standing.id || m.Token == c.tail.Token {
 			continue
 		}
-		var known bool
-		if err := conn.QueryRow(ctx, ledger.KnowsSQL, c.stream, m.Seq, m.Token, m.Next).Scan(&known); err != nil {
+		var has bool
+		if err := conn.QueryRow(ctx, ledger.KnowsSQL, c.stream, m.Seq, m.Token, m.Next).Scan(&has); err != nil {
 			return missing, false, err
 		}
-		if !known {
-			is, missing.To, fence = true, max(missing.To, m.Next, m.High), max(fence, m.Fence+leap)
+		if !has {
+			is, missing.To, known = true, max(missing.To, m.Next, m.High), max(known, m.Fence)
 		}
 	}
 	if !is {
 		return missing, false, nil
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		fence := int64(0)
 		if !fences {
-			fence = 0
-		} else if _, err := tx.Exec(ctx, ledger.LeapSQL, fence); err != nil {
+			known = -1
+		} else if fence, err = passAll(ctx, tx, known); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, ledger.LostSQL, c.stream, missing.From, missing.To, fence)
+		tag, err := tx.Exec(ctx, ledger.LostSQL, c.stream, missing.From, missing.To, fence, known)
 		missing.Known = tag.RowsAffected() == 0
 		return err
 	})
@@ -104,7 +105,3 @@ func (c *Chain) Compare(ctx context.Context, conn *pgx.Conn, marks []ledger.Mark
 	}
 	return missing, err == nil, err
 }
-
-// leap is how far fencing tokens move when the database lost commits. Those that were drawn after
-// the last commit to Kafka, in whatever process, are below that.
-const leap = 1_000_000_000

@@ -1,0 +1,42 @@
+package pglease_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
+)
+
+// A number for a lease in another store is the next one, or above one that is known to have been
+// drawn: then the sequence goes to the present time. Only leases of the consumer are here.
+func TestNumbersForOtherStoresPassTheKnownOne(t *testing.T) {
+	t.Parallel()
+	db := idemtest.DB(t)
+	tables(t, db)
+	s := store(t, db)
+	look := func(known int64) int64 {
+		t.Helper()
+		keys := []wire.Key{{1}, {2}}
+		tokens, here, err := s.Look(t.Context(), "a", keys, known)
+		if err != nil || len(tokens) != 2 || tokens[0] != tokens[1] || here[0] || here[1] {
+			t.Fatalf("%v, %v, %v", tokens, here, err)
+		}
+		return tokens[0]
+	}
+	if first, second := look(0), look(1); first != 1 || second != 2 {
+		t.Errorf("tokens %d and %d, want 1 and 2", first, second)
+	}
+	from := time.Now().Add(-time.Minute).UnixMicro()
+	now := look(700)
+	if now < from || now > time.Now().Add(time.Minute).UnixMicro() {
+		t.Errorf("past 700: token %d, want the time in microseconds", now)
+	}
+	if next := look(now); next != now+1 {
+		t.Errorf("after %d: token %d", now, next)
+	}
+	ahead := now + int64(time.Hour/time.Microsecond)
+	if next := look(ahead); next <= ahead+1_000_000 || next > ahead+2_000_000 {
+		t.Errorf("past %d, which is ahead of the clock: token %d", ahead, next)
+	}
+}
