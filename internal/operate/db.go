@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -48,6 +51,11 @@ func has(ctx context.Context, db DB, table string) (is bool, err error) {
 func Explain(err error) error {
 	pg, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
+		for _, lost := range []error{pgconn.ErrConnClosed, io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE} {
+			if errors.Is(err, lost) {
+				return fmt.Errorf("the connection to the database was lost; before you repeat a change, see whether it was made: %w", err)
+			}
+		}
 		return err
 	}
 	switch pg.Code {

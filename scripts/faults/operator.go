@@ -207,7 +207,7 @@ func (o *operator) exists(ctx context.Context, at audit.Place) (is bool) {
 }
 
 // away is what commands say while they cannot reach the database, or it is another one.
-var away = regexp.MustCompile(`connect to the database|connection|conn closed|starting up|shutting down|EOF|standby|no dead letter`)
+var away = regexp.MustCompile(`connect to the database|connection|starting up|shutting down|EOF|standby|no dead letter`)
 
 // run runs a command. ok is false if it failed as it may while the database is away.
 func (o *operator) run(ctx context.Context, args ...string) (out []byte, ok bool, err error) {
