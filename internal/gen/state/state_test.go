@@ -110,7 +110,7 @@ func TestUnusableFiles(t *testing.T) {
 		{"empty", "", "has no version"},
 		{"a merge left its marks", strings.Replace(good, "tables:\n", "<<<<<<< ours\ntables:\n", 1), "this looks like an unresolved merge: take this file and the migrations of the branch that was merged first"},
 		{"half of it", good[:len(good)/2], "restore it"},
-		{"newer", strings.Replace(good, "version: 1", "version: 2", 1), "a newer idemgen wrote it"},
+		{"newer", strings.Replace(good, "version: 1", "version: 2", 1), ".yaml has version 2, this idemgen knows 1: a newer idemgen wrote it; use that one"},
 		{"no version", strings.Replace(good, "version: 1", "version: x", 1), `version "x"`},
 		{"unknown key", good + "extra: 1\n", "edited by hand"},
 		{"comment", strings.Replace(good, "tables:\n", "# mine\ntables:\n", 1), "edited by hand"},

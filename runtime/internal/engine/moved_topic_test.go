@@ -45,6 +45,11 @@ func TestTopicThatWasMovedToAnotherClusterAndBack(t *testing.T) {
 	if !is || halted.Code != halt.TopicRecreated || !strings.Contains(err.Error(), "--from 1 --topic-id "+idem.UUID{1}.String()+" --to 2") {
 		t.Fatalf("got %v", err)
 	}
+	err = read(1, 1001, nil) // which is of another log: this one ends at 1000
+	halted, is = errors.AsType[*idem.HaltedError](err)
+	if !is || len(halted.Ways) != 1 || halted.Ways[0].Move.To != 1 {
+		t.Fatalf("got %v", err)
+	}
 	set(1, 1, 2)
 	if err := read(1, 2, rig.Records(2, "add 3 3")); err != nil {
 		t.Fatal(err)
