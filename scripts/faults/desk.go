@@ -219,7 +219,7 @@ func (d *desk) causes() []outage {
 	all := d.part.past()
 	for _, p := range d.started {
 		if at := p.EndedAt(); !at.IsZero() {
-			all = append(all, outage{at, at})
+			all = append(all, outage{p.KilledAt(), at})
 		}
 	}
 	return all

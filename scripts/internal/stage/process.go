@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -15,10 +16,11 @@ import (
 type Process struct {
 	Log *Log
 
-	cmd  *exec.Cmd
-	done chan struct{}
-	err  error
-	at   time.Time // of the end
+	cmd    *exec.Cmd
+	done   chan struct{}
+	err    error
+	at     time.Time                 // of the end
+	killed atomic.Pointer[time.Time] // when that was done first
 }
 
 // Start starts a program, or a program by way of others such as a shell, with env added to
@@ -67,8 +69,20 @@ func (p *Process) EndedAt() time.Time {
 	return p.at
 }
 
+// KilledAt is when the process was first killed; when it ended, if nobody killed it; zero while it
+// lives. On a busy machine its end is seen later.
+func (p *Process) KilledAt() time.Time {
+	at := p.EndedAt()
+	if killed := p.killed.Load(); killed != nil && !at.IsZero() {
+		return *killed
+	}
+	return at
+}
+
 // Kill is kill -9, also of a frozen process: nothing is finished, nothing is said.
 func (p *Process) Kill() error {
+	now := time.Now()
+	p.killed.CompareAndSwap(nil, &now)
 	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
