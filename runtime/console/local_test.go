@@ -51,6 +51,20 @@ func TestOnlyTheTokenSignsIn(t *testing.T) {
 			t.Errorf("%s: %d %s", address, status, text)
 		}
 	}
+	signIn, err := http.NewRequestWithContext(t.Context(), http.MethodGet, site.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := http.DefaultTransport.RoundTrip(signIn) // which follows no redirection
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Body.Close()
+	cookies := first.Cookies()
+	if len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteLaxMode || cookies[0].Path != "/" ||
+		first.Header.Get("Referrer-Policy") != "no-referrer" || first.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the token becomes %v with %v", cookies, first.Header)
+	}
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)

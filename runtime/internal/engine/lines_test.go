@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/internal/engine/deadletter"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Of the letters of one offset one request is done at a time: the calls of their effects are known
@@ -26,5 +27,31 @@ func TestLettersOfOneOffsetAreOneLine(t *testing.T) {
 	}
 	if heldUp(other, lines) {
 		t.Error("the letter of another offset is held up")
+	}
+}
+
+// A request that waits for its time holds up those of its offset and of its record key. One that is
+// done, or whose time has come, holds up none.
+func TestARequestThatWaitsHoldsUpItsLines(t *testing.T) {
+	key := wire.UUID{1}
+	waits, same, other := &deadletter.Open{}, &deadletter.Open{}, &deadletter.Open{}
+	waits.Offset, waits.OrderKey, same.Offset, same.OrderKey, other.Offset = 7, &key, 9, &key, 8
+	for name, c := range map[string]struct {
+		tried *errand
+		held  bool
+	}{
+		"not tried":         {nil, false},
+		"its time has come": {&errand{after: time.Now().Add(-time.Second), lines: linesOf(waits)}, false},
+		"it waits":          {&errand{after: time.Now().Add(time.Hour), lines: linesOf(waits)}, true},
+	} {
+		e := &errands{tried: map[deadletter.Place]*errand{}}
+		if c.tried != nil {
+			e.tried[placeOf(waits)] = c.tried
+		}
+		held := map[string]bool{}
+		e.holdUp(waits, held)
+		if heldUp(waits, held) != c.held || heldUp(same, held) != c.held || heldUp(other, held) {
+			t.Errorf("%s: held up are %v", name, held)
+		}
 	}
 }
