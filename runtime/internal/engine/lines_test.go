@@ -30,8 +30,8 @@ func TestLettersOfOneOffsetAreOneLine(t *testing.T) {
 	}
 }
 
-// A request that waits for its time holds up those of its offset and of its record key. One that is
-// done, or whose time has come, holds up none.
+// A request that waits for its time holds up those of its offset and of its record key. One that
+// is done, or whose time has come, holds up none.
 func TestARequestThatWaitsHoldsUpItsLines(t *testing.T) {
 	key := wire.UUID{1}
 	waits, same, other := &deadletter.Open{}, &deadletter.Open{}, &deadletter.Open{}
