@@ -16,7 +16,7 @@ import (
 // keyed is a service with one event, whose key is field f of a type.
 func keyed(t *testing.T, kind string) *model.Service {
 	t.Helper()
-	spec, bad := syntax.Load("idemgen.yaml", fmt.Appendf(nil, `version: 1
+	return read(t, fmt.Sprintf(`version: 1
 consumer: c
 package: p
 types:
@@ -35,6 +35,12 @@ topics:
         write: [{insert: t, set: {f: {value: x}}}]
       Other: {type: other, fields: {color: Color}, handle: true}
 `, kind))
+}
+
+// read is the service of a spec.
+func read(t *testing.T, text string) *model.Service {
+	t.Helper()
+	spec, bad := syntax.Load("idemgen.yaml", []byte(text))
 	service, more := resolve.Resolve(spec)
 	bad.Append(more)
 	if bad.Errors() > 0 {

@@ -8,14 +8,12 @@ import (
 
 	"github.com/idemgen/idemgen/internal/gen/eventkey"
 	"github.com/idemgen/idemgen/internal/gen/model"
-	"github.com/idemgen/idemgen/internal/gen/resolve"
-	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // several is a service whose events have keys of two parts, of a header, and of their offset.
 func several(t *testing.T) *model.Service {
 	t.Helper()
-	spec, bad := syntax.Load("idemgen.yaml", []byte(`version: 1
+	return read(t, `version: 1
 consumer: c
 package: p
 topics:
@@ -33,15 +31,7 @@ topics:
     idempotency_key: {source: {record: offset}}
     events:
       Seen: {type: seen, handle: true}
-`))
-	service, more := resolve.Resolve(spec)
-	bad.Append(more)
-	if bad.Errors() > 0 {
-		var text strings.Builder
-		_ = bad.Print(&text, "idemgen.yaml", nil)
-		t.Fatal(text.String())
-	}
-	return service
+`)
 }
 
 // A maker makes the key that Of makes of the same texts, and says what it makes keys of.
@@ -77,7 +67,7 @@ func TestMakerMakesTheKeysOfAnEvent(t *testing.T) {
 	}
 }
 
-// What names no key of the service says which there are.
+// The error for a name without a key lists the names that have one.
 func TestWhatNamesNoKey(t *testing.T) {
 	s := several(t)
 	for event, says := range map[string]string{

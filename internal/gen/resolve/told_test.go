@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// What is told of small specs, or what their events become if nothing is: the fields of their
-// structs, what copies share, and each step.
+// Each small spec of testdata has its problems or, if it has none, what its events become: the
+// fields of their structs, what copies share, and each step.
 func TestWhatSmallSpecsBecome(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

@@ -122,7 +122,7 @@ func TestKeysThatAStepLacks(t *testing.T) {
 	}
 }
 
-// What cannot be read at all is told by its first byte or character that is not allowed.
+// The error for a file that cannot be read names its first byte or character that is not allowed.
 func TestFilesOfOtherEncodings(t *testing.T) {
 	for data, want := range map[string]string{
 		"\xff\xfea\x00":      "1:1 the file is UTF-16, not UTF-8 | save it as UTF-8 without a byte order mark",

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// told are the blocks of a file of testdata: a text, and what is told of it. In a text, ␉ is a
-// tab, and ⏹ at its end leaves the last line without an end.
+// told compares the problems of each text in a file of testdata with those below it. In a text, ␉
+// is a tab, and ⏹ at its end leaves the last line without a newline.
 func told(t *testing.T, file string, problems func(text string) Diagnostics) {
 	t.Helper()
 	blocks, err := os.ReadFile(file)

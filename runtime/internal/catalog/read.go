@@ -2,8 +2,7 @@
 // generated code cannot know: its encoding, and what others have added to the tables that the
 // service writes. Read returns facts; verdict.go decides their consequences, which
 // docs/production.md lists. CheckTables compares the tables with the spec. The package changes
-// nothing. It must not import any package of this module but ledger, pgtable
-// and wire.
+// nothing. It must not import any package of this module but ledger, pgtable and wire.
 package catalog
 
 import (

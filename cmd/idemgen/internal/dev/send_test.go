@@ -14,8 +14,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
-// A record that the service sent is one line: where it is, its key, its type and its value, as far
-// as it has them, and none of it acts on a terminal.
+// A record that the service sent is printed on one line: its place, key, type and value, if it has
+// them. Control characters are escaped.
 func TestWhatTheServiceSentIsOneLine(t *testing.T) {
 	long := strings.Repeat("x", 300)
 	for want, r := range map[string]kgo.Record{

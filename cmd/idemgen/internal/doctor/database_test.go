@@ -17,7 +17,7 @@ func found(e *examination) string {
 	return strings.Join(lines, "\n")
 }
 
-// A server that is too old, that may lose commits, or whose clock is another one, is told of.
+// doctor reports a server that is too old, may lose commits, or has a clock that differs.
 func TestServersAreJudged(t *testing.T) {
 	const (
 		fine    = "ok database: PostgreSQL 14.0 answers in 1.3ms"
@@ -53,7 +53,7 @@ func TestServersAreJudged(t *testing.T) {
 	}
 }
 
-// A slot that nobody reads is told of, and is a failure once it is lost or fills the disk.
+// An unused slot is a warning, and a failure once it is lost or may fill the disk.
 func TestSlotsAreJudged(t *testing.T) {
 	e := &examination{}
 	e.judgeSlot("a", "reserved", 1<<30)

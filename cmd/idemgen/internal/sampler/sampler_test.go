@@ -102,8 +102,8 @@ func TestAbortedRecordsAreNotRead(t *testing.T) {
 	}
 }
 
-// A topic that is not there, or holds nothing, is told by its name, and so are brokers that are
-// away.
+// The error for a topic that does not exist or is empty has its name. Brokers that do not respond
+// are an error, too.
 func TestTopicsThatCannotBeSampled(t *testing.T) {
 	broker := idemtest.Kafka(t, map[string]int32{"orders.v1": 2})
 	opts := []kgo.Opt{kgo.SeedBrokers(broker.Addr())}
