@@ -48,7 +48,7 @@ func TestLocksOfAServiceAreFound(t *testing.T) {
 	}
 	until := func(what, want string) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); found() != want; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); found() != want; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("%s: got %q, want %q", what, found(), want)
 			}

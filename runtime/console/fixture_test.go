@@ -222,7 +222,7 @@ func link(t testing.TB, page, begins string) string {
 // eventually waits until something holds.
 func eventually(t testing.TB, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !holds(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("it does not become so")
 		}

@@ -29,7 +29,7 @@ func reporting(t *testing.T, db *pgxpool.Pool, options ...idem.Option) *rig.Cons
 func reports(t *testing.T, db *pgxpool.Pool, what string, is func(operate.Process) bool) operate.Process {
 	t.Helper()
 	var all []operate.Process
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var err error
 		if all, err = operate.Processes(t.Context(), db, "test"); err != nil {
 			t.Fatal(err)

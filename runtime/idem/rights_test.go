@@ -248,7 +248,7 @@ func (r realm) upkeep(t *testing.T, c *rig.Consumer) {
 func (r realm) again(t *testing.T, c *rig.Consumer, sql, state, wanted string) {
 	t.Helper()
 	idemtest.Exec(t, r.admin, sql)
-	for end := time.Now().Add(20 * time.Second); rig.Query(t, r.admin, state) != wanted; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); rig.Query(t, r.admin, state) != wanted; time.Sleep(5 * time.Millisecond) {
 		if err := c.Upkeep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func (r realm) owners(t *testing.T, c *rig.Consumer) {
 	rig.WantError[*idem.FencedError](t, err)
 	rig.Apply(t, w, rig.Records(w.Next(), "put 6 6"))
 	rig.Stalled(t, r.service, "idemgen", "ClientRead", `SELECT 1`)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	heir, err := rig.Service{Edit: rig.KeysAndBriefLocks}.Consumer(t, r.service).Own(ctx, rig.Topic, 0, 0)
 	if err != nil {

@@ -23,7 +23,7 @@ func consume(t *testing.T, b *Broker, n int, options ...kgo.Opt) []*kgo.Record {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var records []*kgo.Record
 	for len(records) < n {

@@ -90,7 +90,7 @@ func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox
 			if err != nil {
 				t.Errorf("the relay ended: %v", err)
 			}
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			t.Error("the relay does not end")
 		}
 	})
@@ -101,7 +101,7 @@ func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox
 // until waits for a condition, for less than testFor: with it a bug would pass for the condition.
 func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); !holds(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("it never was so that %s", what)
 		}

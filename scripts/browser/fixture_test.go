@@ -141,7 +141,7 @@ func evaluate[T any](b *browser, expression string) T {
 // shows waits until the page has a text.
 func (b *browser) shows(text string) {
 	b.t.Helper()
-	for end := time.Now().Add(30 * time.Second); !strings.Contains(b.text(), text); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(b.text(), text); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			b.t.Fatalf("%q does not appear:\n%s", text, b.text())
 		}

@@ -203,7 +203,7 @@ func TestTheLeasesOfOtherStoresAreNumbered(t *testing.T) {
 	s := p.ServiceWith(&memlease.Store{}, rig.Terms)
 	s.Policy.Retries = 1
 	w := rig.Own(t, s.Consumer(t, db))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for offset, text := range []string{"a: effect 1", "b: effect 2"} {
 		if _, err := w.Apply(ctx, rig.Records(int64(offset), text)); err != nil {

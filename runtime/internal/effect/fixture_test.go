@@ -235,7 +235,7 @@ func keyOf(offset int64) wire.Key { return wire.Key{1, byte(offset)} }
 // end is what became of the record at an offset.
 func (b *bench) end(offset int64) (Outcome, error) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 	defer cancel()
 	err := b.desk.Wait(ctx, offset)
 	if errors.Is(err, context.DeadlineExceeded) {

@@ -59,7 +59,7 @@ func TestLettersOfOneOffsetHaveACallEach(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.LookAgain()
-	for end := time.Now().Add(20 * time.Second); rig.LettersNow(t, db) != "0 r replayed, 0 r replayed" && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); rig.LettersNow(t, db) != "0 r replayed, 0 r replayed" && time.Now().Before(end); {
 		rig.Apply(t, w, nil)
 	}
 	rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed, 0 r replayed")

@@ -142,7 +142,7 @@ SELECT stream, 7, gen_random_uuid(), 70, 77, 'b', -1, 1, 1, 0 FROM s`, rig.Topic
 		}
 		late <- w.Next()
 	}()
-	for deadline := time.Now().Add(10 * time.Second); rig.Query(t, db, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0"; {
+	for deadline := time.Now().Add(time.Minute); rig.Query(t, db, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0"; {
 		if time.Now().After(deadline) {
 			t.Fatal("the late genesis does not wait")
 		}

@@ -41,7 +41,7 @@ func TestRecordThatExceedsTheBatchTimeoutIsGivenUp(t *testing.T) {
 			}}.Consumer(t, db)
 			sink := rig.Drive(t, c)
 			rig.Assign(t, sink, 0)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			most, done := make(chan int, 1), make(chan struct{})
 			go func() {

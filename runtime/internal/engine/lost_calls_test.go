@@ -168,7 +168,7 @@ func idleUntil(t testing.TB, db *pgxpool.Pool, s rig.Service, committed idem.Com
 	defer c.Close()
 	sink, end := assignedAt(t, c, committed)
 	defer end()
-	for end := time.Now().Add(20 * time.Second); !done(c); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !done(c); time.Sleep(10 * time.Millisecond) {
 		if err := sink.Idle(t.Context(), rig.First, -1); err != nil || time.Now().After(end) {
 			t.Fatal("it does not happen", err)
 		}

@@ -29,7 +29,7 @@ func TestFenceEndsAStalledTransaction(t *testing.T) {
 			db := rig.Database(t)
 			rig.Apply(t, rig.Own(t, rig.Service{}.Consumer(t, db)), rig.Records(0, "put 1 1"))
 			rig.Stalled(t, db, "idemgen", stop.waits, stop.then)
-			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			w, err := rig.Service{Edit: rig.BriefLocks}.Consumer(t, db).Own(ctx, rig.Topic, 0, 0)
 			if err != nil {

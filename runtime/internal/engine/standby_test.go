@@ -63,7 +63,7 @@ func TestTwoDeploymentsOfOneNameDoNotDuel(t *testing.T) {
 		go func() { done <- c.Run(ctx, &reader{}) }()
 	}
 	rig.Eventually(t, db, "true", `SELECT (count(*) >= 18)::text FROM t`)
-	for end := time.Now().Add(30 * time.Second); consumers[0].Stats().ForeignFences+consumers[1].Stats().ForeignFences == 0 && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); consumers[0].Stats().ForeignFences+consumers[1].Stats().ForeignFences == 0 && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond) // on a busy machine the second one begins late
 	}
 	if n := rig.Query(t, db, `SELECT count(*)::text FROM idem_ledger WHERE kind = 'f'`); n > "4" || len(n) > 1 {

@@ -39,7 +39,7 @@ CREATE TRIGGER stand_still BEFORE INSERT ON idem_ledger FOR EACH ROW EXECUTE FUN
 		_, err := late.Apply(context.Background(), rig.Records(0, "put 1 1", "put 2 2", "put 3 3"))
 		refused <- err
 	}()
-	for deadline := time.Now().Add(20 * time.Second); rig.Query(t, db, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0"; {
+	for deadline := time.Now().Add(time.Minute); rig.Query(t, db, `SELECT count(*)::text FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())`) == "0"; {
 		if time.Now().After(deadline) {
 			t.Fatal("the late append does not stand still")
 		}

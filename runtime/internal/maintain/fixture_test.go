@@ -113,9 +113,9 @@ func want(t testing.TB, what, got, want string) {
 // until waits for a condition.
 func until(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited 20 s: %s", what)
+			t.Fatalf("waited a minute: %s", what)
 		}
 	}
 }

@@ -154,8 +154,8 @@ func start(t testing.TB, s idem.Source, sub idem.Subscription, sink idem.Sink) (
 		select {
 		case err := <-done:
 			return err
-		case <-time.After(20 * time.Second):
-			return fmt.Errorf("Run did not return within 20 s of its context's end")
+		case <-time.After(time.Minute):
+			return fmt.Errorf("Run did not return within a minute of its context's end")
 		}
 	})
 	t.Cleanup(func() {

@@ -97,7 +97,7 @@ func servicesSay(t *testing.T, cases []unserved) {
 					}
 				}()
 				var found idemtype.Problems
-				for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+				for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 					found = c.Health()
 					if len(found) == 1 && found[0].Code == of.code && strings.Contains(plainly(found[0].Reason), of.words) && found[0].Do != "" {
 						break
@@ -151,7 +151,7 @@ func relaysSay(t *testing.T, cases []unserved) {
 				go func() { ended <- r.Run(ctx) }()
 				defer func() { cancel(); <-ended }()
 				says := func() string { return plainly(fmt.Sprint(r.Health())) }
-				for end := time.Now().Add(30 * time.Second); !strings.Contains(says(), of.words); time.Sleep(20 * time.Millisecond) {
+				for end := time.Now().Add(time.Minute); !strings.Contains(says(), of.words); time.Sleep(20 * time.Millisecond) {
 					if time.Now().After(end) {
 						t.Fatalf("Health: %s", says())
 					}

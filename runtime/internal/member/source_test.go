@@ -293,7 +293,7 @@ func TestFinishesTheBatchBegun(t *testing.T) {
 type patientSink struct{ *fakeSink }
 
 func (s *patientSink) Revoked(p idem.Partition) idem.Commit {
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		s.mu.Lock()
 		busy := s.busy[p] != ""
 		s.mu.Unlock()

@@ -215,7 +215,7 @@ func TestConnectionThatNeverOpensIsGivenUp(t *testing.T) {
 	rig.Apply(t, w, rig.Records(0, "put 1 1"))
 	falls.Store(true)
 	idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
 		_, err := w.Apply(ctx, rig.Records(1, "put 2 2"))

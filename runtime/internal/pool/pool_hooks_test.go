@@ -42,7 +42,7 @@ func TestBeforeConnectHoldsForAllConnections(t *testing.T) {
 		t.Error(err)
 	}
 	rig.Stalled(t, db, "idemgen", "ClientRead", `SELECT 1`)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := c.Own(ctx, rig.Topic, 0, 0); err != nil {
 		t.Error(err)

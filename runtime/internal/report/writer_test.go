@@ -81,7 +81,7 @@ func (p *reporter) query(sql string) string {
 func (p *reporter) until(what, sql, want string) {
 	p.t.Helper()
 	got := ""
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		if got = p.query(`SELECT coalesce((SELECT (` + sql + `)::text FROM idem_process p WHERE p.consumer = 'test'), 'none')`); got == want {
 			return
 		}
@@ -155,7 +155,7 @@ func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
 	p.w.Every = 300 * time.Millisecond
 	idemtest.Exec(t, p.db, `ALTER TABLE idem_process RENAME TO away`)
 	p.start()
-	for end := time.Now().Add(20 * time.Second); p.log.String() == "" && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); p.log.String() == "" && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	time.Sleep(time.Second) // for further lines, which must not come
@@ -164,7 +164,7 @@ func TestFailureIsLoggedOnceAndEnds(t *testing.T) {
 	}
 	idemtest.Exec(t, p.db, `ALTER TABLE away RENAME TO idem_process`)
 	p.until("it works again", `true`, "true")
-	for end := time.Now().Add(20 * time.Second); !strings.Contains(p.log.String(), "level=INFO") && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.log.String(), "level=INFO") && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if n := strings.Count(p.log.String(), "\n"); n != 2 {
@@ -197,7 +197,7 @@ func TestMissingRightIsNamed(t *testing.T) {
 				return conn, err
 			}
 			stop := p.start()
-			for end := time.Now().Add(20 * time.Second); p.log.String() == "" && time.Now().Before(end); {
+			for end := time.Now().Add(time.Minute); p.log.String() == "" && time.Now().Before(end); {
 				time.Sleep(5 * time.Millisecond)
 			}
 			stop() // it uses the role
@@ -218,7 +218,7 @@ func TestNothingIsSaidOfConsumptionWithoutADatabase(t *testing.T) {
 		Connect: func(ctx context.Context) (*pgx.Conn, error) { return pgx.Connect(ctx, "host="+t.TempDir()) },
 	}
 	stop := w.Start()
-	for end := time.Now().Add(20 * time.Second); log.String() == "" && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); log.String() == "" && time.Now().Before(end); {
 		time.Sleep(5 * time.Millisecond)
 	}
 	stop()
@@ -265,7 +265,7 @@ func TestEndDoesNotWaitForTheDatabase(t *testing.T) {
 	go func() { defer close(done); stop() }()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the process has not ended")
 	}
 }

@@ -46,7 +46,7 @@ func (c *Clocks) Now() time.Time {
 // WaitFor waits until a condition holds.
 func WaitFor(t *testing.T, what string, ready func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(60 * time.Second); !ready(); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Soon); !ready(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not come", what)
 		}

@@ -27,7 +27,7 @@ func Rotate(t testing.TB, db *pgxpool.Pool, c *Consumer) {
 	idemtest.Exec(t, db, `UPDATE idem_key_gen SET opened_at = opened_at - interval '31 minutes' WHERE sealed_at IS NULL`)
 	const sealed = `SELECT count(sealed_at)::text FROM idem_key_gen`
 	before := Query(t, db, sealed)
-	for end := time.Now().Add(20 * time.Second); Query(t, db, sealed) == before; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(Soon); Query(t, db, sealed) == before; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the open generation was not sealed")
 		}
@@ -57,7 +57,7 @@ func Logged() (*transcript.Buffer, idem.Option) {
 // Await waits until the log has a line with the text n times.
 func Await(t testing.TB, log *transcript.Buffer, text string, n int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); strings.Count(log.String(), text) < n; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(Soon); strings.Count(log.String(), text) < n; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the log does not say %q %d times:\n%s", text, n, log)
 		}

@@ -21,7 +21,7 @@ type output struct{ transcript.Buffer }
 // says waits until the output has a text so often.
 func (o *output) says(t *testing.T, text string, times int) {
 	t.Helper()
-	for end := time.Now().Add(60 * time.Second); strings.Count(o.String(), text) < times; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); strings.Count(o.String(), text) < times; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("nothing says %q %d times:\n%s", text, times, o.String())
 		}

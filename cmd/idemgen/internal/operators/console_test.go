@@ -45,7 +45,7 @@ func TestArgumentsOfTheBrowserSignNobodyIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	var args []byte
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		if args, err = os.ReadFile(filepath.Join(dir, "args")); err == nil {
 			break
 		}

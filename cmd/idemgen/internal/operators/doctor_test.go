@@ -147,7 +147,7 @@ func findsNoProgress(t *testing.T, ago int) {
 		t.Fatal(err)
 	}
 	defer member.CloseAllowingRebalance()
-	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", db, broker.Addr())) == 0; {
+	for end := time.Now().Add(time.Minute); len(checkedAbout(t, "group", "ok", db, broker.Addr())) == 0; {
 		if time.Now().After(end) {
 			t.Fatal("no member is in the group")
 		}
@@ -251,7 +251,7 @@ func TestDoctorLooksAtTheOutbox(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- relay.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	for end := time.Now().Add(20 * time.Second); !relay.Stats().Leading && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); !relay.Stats().Leading && time.Now().Before(end); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	const leader = `idemgen outbox, .*pid \d+ of Postgres, since 20\S+Z`

@@ -48,7 +48,7 @@ func newShopCluster(t *testing.T, records int) *shopCluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.member.CloseAllowingRebalance)
-	for end := time.Now().Add(20 * time.Second); len(checkedAbout(t, "group", "ok", c.db, c.brokers)) == 0; {
+	for end := time.Now().Add(time.Minute); len(checkedAbout(t, "group", "ok", c.db, c.brokers)) == 0; {
 		if time.Now().After(end) {
 			t.Fatal("no member is in the group")
 		}

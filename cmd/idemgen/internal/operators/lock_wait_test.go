@@ -110,7 +110,7 @@ func TestCommandsNameTheLockThatTheyWaitFor(t *testing.T) {
 				}
 			case code := <-ended:
 				t.Fatalf("it ended with code %d: %s", code, out.String())
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute):
 				t.Fatal("it says nothing")
 			}
 			if err := tx.Rollback(t.Context()); err != nil {

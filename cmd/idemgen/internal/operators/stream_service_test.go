@@ -165,7 +165,7 @@ func (l *live) ask(request kmsg.Request) {
 // eventually waits until cond holds.
 func (l *live) eventually(what string, cond func() bool) {
 	l.t.Helper()
-	for end := time.Now().Add(60 * time.Second); !cond(); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !cond(); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			l.t.Fatalf("not in a minute: %s; effects %q, health: %v", what, l.effects(), l.current.Health().Err())
 		}

@@ -177,9 +177,9 @@ func TestCallsOfManyLettersUseTheSlots(t *testing.T) {
 		return nil
 	}
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = now(), asked_by = 'ann', asked_number = nextval('idem_fence')`)
-	limited, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	limited, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for n := range int64(30) { // a second for each would be half a minute
+	for n := range int64(90) { // a second for each would be more than a minute
 		w.LookAgain()
 		_, err := w.Apply(limited, rig.Records(letters+n, "put 5000 5"))
 		if err = errors.Join(err, limited.Err()); err != nil {
@@ -189,7 +189,7 @@ func TestCallsOfManyLettersUseTheSlots(t *testing.T) {
 	}
 	rig.Want(t, "calls at the same time", most.Load(), 8)
 	close(goOn)
-	for end := time.Now().Add(20 * time.Second); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); {
 		rig.Apply(t, w, nil)
 	}
 	rig.Want(t, "replayed", rig.Query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE state = 'r'`), fmt.Sprint(letters))
@@ -213,7 +213,7 @@ func TestLettersOfARecordKeyAreReplayedInOrder(t *testing.T) {
 	rig.Apply(t, w, nil)
 	rig.Want(t, "letters", rig.LettersNow(t, db), "0 d r?, 1 d r?")
 	close(goOn)
-	for end := time.Now().Add(20 * time.Second); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); {
 		rig.Apply(t, w, nil)
 	}
 	rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed, 1 r replayed")

@@ -218,7 +218,7 @@ func TestParkedLettersExpire(t *testing.T) {
 	c := rig.Service{Policy: parking, Options: []idem.Option{option}}.Consumer(t, db)
 	rig.Apply(t, w, rig.Keyed(0, "a/need 7 1", "a/put 1 1", "b/need 7 1"))
 	idemtest.Exec(t, db, `UPDATE idem_dead_letter SET created_at = created_at - interval '2 hours', expires_at = expires_at - interval '2 hours'`)
-	for end := time.Now().Add(20 * time.Second); rig.LettersNow(t, db) != "0 d, 1 w, 2 d x?"; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); rig.LettersNow(t, db) != "0 d, 1 w, 2 d x?"; time.Sleep(10 * time.Millisecond) {
 		if err := c.Upkeep(t.Context()); err != nil || time.Now().After(end) {
 			t.Fatal(err, rig.LettersNow(t, db))
 		}

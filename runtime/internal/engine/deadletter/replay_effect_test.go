@@ -223,7 +223,7 @@ func TestReplayOfAnEffectSurvivesACrashAtEachStep(t *testing.T) {
 					if !same {
 						w = rig.Own(t, s.Consumer(t, db))
 					}
-					for end := time.Now().Add(10 * time.Second); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+					for end := time.Now().Add(time.Minute); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 						if _, err := w.Apply(t.Context(), nil); err != nil && !errors.Is(err, rig.ErrCut) {
 							t.Fatal(err)
 						}
@@ -272,7 +272,7 @@ func TestRecordsGoOnWhileAReplayCalls(t *testing.T) {
 		}
 		rig.Want(t, "letters", rig.LettersNow(t, db), "0 d r?")
 		close(goOn)
-		for end := time.Now().Add(10 * time.Second); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); strings.Contains(rig.LettersNow(t, db), "?") && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 			rig.Apply(t, w, nil)
 		}
 		rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed")

@@ -105,7 +105,7 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 		done <- err
 	}()
 	const waiting = `SELECT count(*)::text FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database() AND wait_event = 'transactionid'`
-	for end := time.Now().Add(10 * time.Second); rig.Query(t, db, waiting) == "0" && len(copies) == 0; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); rig.Query(t, db, waiting) == "0" && len(copies) == 0; time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the copy neither waits nor ends")
 		}

@@ -42,7 +42,7 @@ func stopsWell(t *testing.T, program, name string) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		answer, err := http.Get("http://" + address + "/readyz")
 		if err == nil {
 			answer.Body.Close()
@@ -56,7 +56,7 @@ func stopsWell(t *testing.T, program, name string) {
 		}
 	}
 	produceAnOrder(t, brokers)
-	for end := time.Now().Add(30 * time.Second); !hasOrder(t, db); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !hasOrder(t, db); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			_ = cmd.Process.Kill()
 			t.Fatalf("the record is not applied: %v\n%s", cmd.Wait(), log.String())
