@@ -81,7 +81,7 @@ func step(g *group, s *model.Step, declared bool) bool {
 		return row(g, s, declared)
 	}
 	list := "e." + s.Each.GoName
-	elem, index := usesElem(s) || marks.uses(model.ElemValue), usesIndex(s) || marks.uses(model.PositionValue)
+	elem, index := usesElem(s), usesIndex(s)
 	scalar := scalarElem(s)
 	head := "range " + list
 	switch {

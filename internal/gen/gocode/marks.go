@@ -11,13 +11,7 @@ import (
 type marks struct {
 	step  *model.Step
 	calls []code
-	own   string        // the method of Batch that declares the write of the row itself; "" if it is not declared
-	used  []model.Value // what the calls read
-}
-
-// uses reports whether the calls read an element's value of a kind.
-func (m *marks) uses(kind model.ValueKind) bool {
-	return m.step.Each != nil && slices.ContainsFunc(m.used, func(v model.Value) bool { return v.Kind == kind })
+	own   string // the method of Batch that declares the write of the row itself; "" if it is not declared
 }
 
 // add writes the calls and a comment that explains them.
@@ -72,7 +66,7 @@ func marksOf(s *model.Step) *marks {
 	switch {
 	case onlyFreshRows(t, s.Table):
 	case s.Collapse:
-		row, ok := m.row(s.Table, keyValues(s))
+		row, ok := rowID(m.step, s.Table, keyValues(s))
 		if !ok { // then all rows count as one
 			row = wire("Row").Call(lit(s.Table.Name))
 		}
@@ -88,20 +82,11 @@ func marksOf(s *model.Step) *marks {
 	return m
 }
 
-// row is rowID of values, which the calls then read.
-func (m *marks) row(table *model.Table, values []model.Value) (*expr, bool) {
-	row, ok := rowID(m.step, table, values)
-	if ok {
-		m.used = append(m.used, values...)
-	}
-	return row, ok
-}
-
 func (m *marks) reads(r model.ParentRow) {
 	var read code
 	if r.Values == nil || putLater(m.step, r.Table) {
 		read = text("b.Touches(%q)", r.Table.Name)
-	} else if row, ok := m.row(r.Table, r.Values); ok {
+	} else if row, ok := rowID(m.step, r.Table, r.Values); ok {
 		read = call("b.Reads", row)
 	} else { // the table's own steps name no row either
 		read = call("b.Reads", wire("Row").Call(lit(r.Table.Name)))
@@ -113,7 +98,6 @@ func (m *marks) reads(r model.ParentRow) {
 				condition += " && "
 			}
 			condition += source(m.step, v) + " != nil"
-			m.used = append(m.used, v)
 		}
 	}
 	if condition != "" {
@@ -136,7 +120,7 @@ func putLater(s *model.Step, table *model.Table) bool {
 // no other.
 func (m *marks) gathers() {
 	s := m.step
-	row, ok := m.row(s.Table, keyValues(s))
+	row, ok := rowID(m.step, s.Table, keyValues(s))
 	if !ok {
 		m.writes("Puts")
 		return
@@ -153,7 +137,7 @@ func (m *marks) gathers() {
 func (m *marks) writes(method string) {
 	s := m.step
 	if !s.Whole {
-		if row, ok := m.row(s.Table, keyValues(s)); ok {
+		if row, ok := rowID(m.step, s.Table, keyValues(s)); ok {
 			m.own = method
 			m.calls = append(m.calls, call("b."+method, row))
 			return
