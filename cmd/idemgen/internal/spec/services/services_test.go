@@ -108,9 +108,7 @@ func produceAnOrder(t *testing.T, brokers string) {
 // With the client that needs no cgo, the program of the sample is one file that needs no library,
 // and applies records.
 func TestServiceWithoutCgoIsStatic(t *testing.T) {
-	if testing.Short() {
-		t.Skip("left out by go test -short")
-	}
+	longtest.Skip(t) // all is compiled again without cgo
 	module(t, nil)
 	refused(t, `there is no Kafka client "kafka": it is one of confluent, franz`, "init", "--client", "kafka")
 	must(t, "init", "--client", "franz", "static")
