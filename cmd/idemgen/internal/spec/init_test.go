@@ -49,6 +49,7 @@ func TestInitElsewhere(t *testing.T) {
 // A name that is not allowed is refused as an argument: there is no spec yet to point into.
 func TestInitRefusesNames(t *testing.T) {
 	module(t, nil)
+	refused(t, `there is no Kafka client "kafka": it is one of confluent, franz`, "init", "--client", "kafka")
 	for want, args := range map[string]string{"E201": "--consumer Bad_Name x", "E215": "--package main x"} {
 		refused(t, "("+want+")\n", append([]string{"init"}, strings.Fields(args)...)...)
 		if _, _, stderr := run(t, append([]string{"init"}, strings.Fields(args)...)...); strings.Contains(stderr, "idemgen.yaml") {
