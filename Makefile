@@ -16,9 +16,9 @@ LONGEST   := $(addprefix ./runtime/internal/, engine handler effect) ./cmd/idemg
 CONCURRENT := ./runtime/idem ./runtime/redislease ./runtime/outbox $(addprefix ./runtime/internal/, catalog effect engine engine/deadletter engine/keys \
 	generation handler intake lag maintain notify outage pglease pool recent session watchdog)
 # Most tests wait for a server: more of them run side by side than there are processors. make check
-# vets the code. Compiling is half of the work, so libraries are compiled without inlining and
-# nothing for debuggers; the go commands of tests and checks share what was compiled.
-FASTER    := GOFLAGS="'-gcflags=all=-dwarf=false' '-gcflags=github.com/...=-l -dwarf=false' '-gcflags=github.com/idemgen/idemgen/...=-dwarf=false'"
+# vets the code. Compiling is half of the work, so libraries are compiled without inlining, and
+# nothing is written for debuggers; the go commands of tests and checks share what was compiled.
+FASTER    := GOFLAGS="'-ldflags=-s -w' '-gcflags=all=-dwarf=false' '-gcflags=github.com/...=-l -dwarf=false' '-gcflags=github.com/idemgen/idemgen/...=-dwarf=false'"
 GOTEST    := go test -vet=off -p 4 -parallel 8 -timeout 15m
 BEHAVIOUR := ./testdata/golden/behaviour/...
 # The modules of go.work, without testdata: the product, and what only proves it.
