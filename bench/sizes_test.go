@@ -12,7 +12,7 @@ func TestSizesAreMeasured(t *testing.T) {
 	}
 	t.Chdir("..")
 	var out strings.Builder
-	if err := measureSizes(t.Context(), &out, nil, 20, []int64{100_000}, ""); err != nil {
+	if err := measureSizes(t.Context(), &out, nil, 20, []int64{20_000}, ""); err != nil {
 		t.Fatal(err)
 	}
 	t.Log(out.String())
