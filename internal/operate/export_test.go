@@ -21,3 +21,9 @@ func AskedSince(g Group, at time.Time) Group {
 	g.askedAt = at
 	return g
 }
+
+// What an error of an append means.
+var (
+	IsUnknown = isUnknown
+	IsMoved   = isMoved
+)
