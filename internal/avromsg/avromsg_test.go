@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/twmb/avro"
+
 	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/internal/frame"
 )
@@ -207,8 +209,19 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("%.20s: a record is read as a single value", schema)
 		}
 	}
-	if _, err := avromsg.New(`["null",{"type":"record","name":"A","fields":[]}]`, ""); err == nil {
-		t.Error("a union with null is a type")
+	for _, union := range []string{`["null",{"type":"record","name":"A","fields":[]}]`, `[{"type":"record","name":"A","fields":[]}]`} {
+		if _, err := avromsg.New(union, ""); err == nil {
+			t.Errorf("%s is a type", union)
+		}
+	}
+	for schema, want := range map[string]bool{`"null"`: true, `["null","int"]`: true, `["int","null"]`: true, `["int","string"]`: false, `"int"`: false, `{"type":"array","items":"null"}`: false} {
+		parsed, err := avro.Parse(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if avromsg.Nullable(parsed.Root()) != want {
+			t.Errorf("null is a value of %s: %v", schema, !want)
+		}
 	}
 }
 

@@ -48,6 +48,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"none of two", `["null",` + record("A") + `,` + record("C") + `]`, record("y.B"), "\x0e", `{"type":"B","B":{"n":7}}`},
 		{"the full name of two", `["string",` + named("record", "x.R", `"aliases":["y.S"],"fields":[]`) + `,` + named("record", "y.S", `"fields":[{"name":"n","type":"int"}]`) + `]`, named("record", "y.S", `"fields":[{"name":"n","type":"int"}]`), "\x0e", `{"type":"S","S":{"n":7}}`},
 		{"another kind of the same name", `["null","string",` + record("A") + `]`, enum("A"), "\x02", `{"type":"A","A":` + other("A", "A") + `}`},
+		{"a list for a map, or a number", `["int",` + dict(`"int"`) + `]`, list(`"int"`), "\x02\x0e\x00", `{"type":"array","array":[7]}`},
+		{"a boolean for a null of two", `["null","int","string"]`, `"boolean"`, "\x01", `{"type":"boolean","boolean":true}`},
 		{"a record in a list", list(record("A")), list(record("B")), "\x02\x0e\x00", `[` + other("B", "A") + `]`},
 		{"a record in a map", dict(record("A")), dict(record("B")), "\x02\x02k\x0e\x00", `{"k":` + other("B", "A") + `}`},
 		{"an enum", enum("x.E"), enum("y.E"), "\x02", `"Q"`},

@@ -27,3 +27,6 @@ var (
 	IsUnknown = isUnknown
 	IsMoved   = isMoved
 )
+
+// Steps are what an operator can do next.
+func (o *Opened) Steps() []string { return o.next() }

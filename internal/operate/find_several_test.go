@@ -31,6 +31,8 @@ INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES
     ('projector', 'orders.v1', '00000000-0000-4000-8000-000000000001', 1), ('projector', 'orders.v1', '00000000-0000-4000-8000-000000000002', 0);
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at)
 SELECT s, 7, gen_random_uuid(), 100, 102, 'b', -1, 3, 1, 0, timestamptz '2026-11-22 08:00Z' FROM generate_series(2, 3) s;
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at)
+VALUES (2, 8, gen_random_uuid(), 102, 103, 'b', -1, 3, 1, 0, timestamptz '2026-11-22 08:00Z');
 SELECT idem_keys_open('projector', '8 days');
 INSERT INTO idem_keys (gen, key, def, fp, stream, seq)
 SELECT gen, md5(s::text)::uuid, 3, 0, s, 7 FROM idem_key_gen, generate_series(1, 3) s;
@@ -77,6 +79,7 @@ INSERT INTO idem_keys (gen, key, def, fp, stream, seq) SELECT gen, md5('gone')::
 		"adopted":                   {nil, keys(hash(false, "adopted")), []string{"applied: another program had applied it: its key was adopted"}},
 		"a row that was removed":    {nil, keys(hash(false, "gone")), []string{"applied: ledger row 99 of orders.v1/0 applied it; the row was removed since"}},
 		"a place":                   {place(12), nil, []string{covers}},
+		"one without a key":         {&operate.Place{Partition: 1, Offset: 102}, nil, []string{"applied or duplicate: ledger row 8 covers offset 102, at T, in transaction N; to find out which, also give --key, unless the spec ignores the record or the log has none there"}},
 		"a place, and nothing":      {place(12), keys(nobody), []string{covers}},
 		"the row of the place":      {place(12), keys(hash(false, "1")), []string{"applied: " + row7 + say(copies, 12)}},
 		"the row of the place, too": {place(12), keys(nobody, hash(false, "1")), []string{"applied: " + row7 + say(copies, 12)}},

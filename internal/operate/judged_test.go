@@ -18,7 +18,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
-var update = flag.Bool("update", false, "write testdata/judged.txt")
+var update = flag.Bool("update", false, "write testdata/judged.txt and next.txt")
 
 // allOf are all words of a problem, but those that are empty.
 func allOf(p *operate.Problem) string {

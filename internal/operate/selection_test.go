@@ -244,3 +244,22 @@ func TestAnErrorIsFoundByItsText(t *testing.T) {
 		}
 	}
 }
+
+// Letters are meant by partition and then in the order of their logs, the former topic's first.
+func TestLettersAreMeantInTheOrderOfTheirLogs(t *testing.T) {
+	db := database(t)
+	was := begin(t, db, orders, oldID)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '1 hour'`)
+	second := orders
+	second.Partition = 1
+	is, other := begin(t, db, orders, newID), begin(t, db, second, newID)
+	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, created_at)
+SELECT s, o, q, 'd', 'decode: bad', clock_timestamp() - random() * interval '1 minute' FROM (VALUES ($3::int, 1, 1), ($2::int, 7, 2), ($1::int, 9, 1), ($2, 3, 1), ($2, 7, 1), ($1, 5, 1)) v (s, o, q)`,
+		was.stream, is.stream, other.stream)
+	meant, _, err := operate.Meant(t.Context(), db, operate.Selection{Consumer: orders.Consumer, Topic: orders.Topic}, "discard")
+	var got []string
+	for _, l := range meant {
+		got = append(got, fmt.Sprintf("%s %d:%d %d", l.TopicID[35:], l.Partition, l.Offset, l.Seq))
+	}
+	want(t, "letters", fmt.Sprint(got, err), "[1 0:5 1 1 0:9 1 2 0:3 1 2 0:7 1 2 0:7 2 2 1:1 1] <nil>")
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -83,6 +84,10 @@ func TestWordsForOperators(t *testing.T) {
 		{operate.Age(0.4), "0s"}, {operate.Age(0.5), "1s"}, {operate.Age(3600), "1h0m0s"}, {operate.Age(48*3600 - 1), "47h59m59s"}, {operate.Age(48 * 3600), "2d"}, {operate.Age(71 * 3600), "2d"},
 		{operate.Ranges(nil), ""}, {operate.Ranges([]int32{3}), "3"}, {operate.Ranges([]int32{0, 1}), "0-1"}, {operate.Ranges([]int32{0, 2, 3, 4, 7}), "0, 2-4, 7"},
 		{operate.Common(strings.Repeat("é", 301)), strings.Repeat("é", 300)}, {operate.Common(strings.Repeat("é", 300)), strings.Repeat("é", 300)}, {operate.Common("status 404, Status 404; nothing 12 numeric(3,-1)"), "status 404, Status #; nothing # numeric(3,-1)"},
+		{operate.Common("{status 404 [status 404 `status 404 @status 404 /status 404 :status 404 zstatus 404 Zstatus 404 9status 404 _status 404"),
+			"{status 404 [status 404 `status 404 @status 404 /status 404 :status 404 zstatus # Zstatus # #status # _status #"},
+		{(&operate.Place{Consumer: "c", Topic: "t", Partition: 1, Offset: 7}).CommandName(), "t 1:7 --consumer c"},
+		{fmt.Sprint((&operate.Problem{Ways: []operate.Exit{{Command: "a"}, {Command: "b", Way: new(halt.Way)}, {Command: "c", Other: true}}}).Pasted()), "[{a  false <nil>} {c  true <nil>}]"},
 		{(&operate.Status{OpenDeadLetters: 1000}).Letters(), "1000"}, {(&operate.Status{OpenDeadLetters: 1001}).Letters(), "1000+"},
 	} {
 		want(t, "text", c.got, c.want)

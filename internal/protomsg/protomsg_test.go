@@ -48,7 +48,8 @@ message Line { string sku = 1; sint32 qty = 2; }
 enum Channel { CHANNEL_UNSPECIFIED = 0; CHANNEL_WEB = 1; }
 `
 
-func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
+// set are the files of the tests.
+func set(t *testing.T) []byte {
 	t.Helper()
 	set, err := protofile.Compile(func(path string) ([]byte, error) {
 		switch path {
@@ -62,7 +63,12 @@ func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := protomsg.New(set, message, framed)
+	return set
+}
+
+func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
+	t.Helper()
+	is, err := protomsg.New(set(t), message, framed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,6 +140,9 @@ func TestFrames(t *testing.T) {
 	}
 	if _, err := protomsg.New(nil, "shop.v1.None", false); err == nil {
 		t.Error("a message is found that is not there")
+	}
+	if _, err := protomsg.New(set(t), "shop.v1.Channel", false); err == nil || err.Error() != "shop.v1.Channel is not a message" {
+		t.Errorf("an enum is a message: %v", err)
 	}
 }
 
