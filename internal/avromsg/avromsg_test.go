@@ -105,7 +105,8 @@ func opened(t *testing.T, reader, writer, value string) string {
 	return string(got)
 }
 
-// Values of other schemas are read by their members: each keeps what it meant when it was written.
+// Values of other schemas are read by their members: each keeps what it meant when it was
+// written.
 func TestValuesOfOtherSchemas(t *testing.T) {
 	record := func(fields string) string { return `{"type":"record","name":"A","fields":[` + fields + `]}` }
 	logical := func(typ, name string) string {
@@ -154,8 +155,8 @@ func TestValuesOfOtherSchemas(t *testing.T) {
 	}
 }
 
-// A schema may refer to others; one that is none of Avro is refused, and so are values that are no
-// record.
+// A schema may refer to others; one that is none of Avro is refused, and so are values that are
+// no record.
 func TestSchemasThatWereWrittenWith(t *testing.T) {
 	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":"long"}]}`, "")
 	as, err := is.Written([]string{`{"type":"record","name":"In","namespace":"other","fields":[{"name":"q","type":"int"}]}`,
@@ -195,6 +196,8 @@ func TestSchemas(t *testing.T) {
 	} {
 		if _, err := avromsg.New(schema, name); err == nil {
 			t.Errorf("%q of %.10s is a type", name, schema)
+		} else if name == "None" && err.Error() != "it has no type None, or several" {
+			t.Error(err)
 		}
 	}
 	for schema, value := range map[string]string{`"string"`: `"a"`, `"long"`: "-7", `{"type":"string","logicalType":"uuid"}`: `"01234567-89ab-cdef-0123-456789abcdef"`, order: `"WEB"`} {

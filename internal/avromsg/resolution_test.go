@@ -37,6 +37,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 	for _, c := range []struct{ name, reads, wrote, value, want string }{
 		// Names.
 		{"a record", record("A"), record("A"), "\x0e", `{"n":7}`},
+		{"an error", named("error", "A", `"fields":[{"name":"n","type":"int"}]`), named("error", "A", `"fields":[{"name":"n","type":"int"}]`), "\x0e", `{"n":7}`},
+		{"an error of another name", named("error", "A", `"fields":[{"name":"n","type":"int"}]`), named("error", "y.B", `"fields":[{"name":"n","type":"int"}]`), "\x0e", other("y.B", "A")},
 		{"a record of another namespace", record("x.A"), record("y.A"), "\x0e", `{"n":7}`},
 		{"a record of another name", record("A"), record("y.B"), "\x0e", other("y.B", "A")},
 		{"an alias", alias("B"), record("x.B"), "\x0e", `{"n":7}`},

@@ -159,3 +159,26 @@ func TestWaitingForAnothersQuery(t *testing.T) {
 		}
 	})
 }
+
+// Without a registry all records wait. A schema that is missing for a reason of its own is
+// remembered among the missing ones, and forgotten there once it is known.
+func TestSchemasThatAreMissing(t *testing.T) {
+	n, err := New(ofOrder, "").From(nil).Prepare(t.Context(), records(2, 3))
+	if n != 0 || err == nil || !strings.HasPrefix(err.Error(), "schema 2 of offset 2 cannot be read: ") {
+		t.Errorf("without a registry: %d, %v", n, err)
+	}
+	s := newSchemas(New(ofOrder, "").is, &slow{})
+	of := frame.Schema{Number: 7}
+	why := fmt.Errorf("too many references: %w", ErrNoSchema)
+	for _, w := range []*written{{}, {err: why}, {err: errors.New("not a schema")}, {err: why}, {}} {
+		s.remember(of, w)
+		_, missing := s.missing[of]
+		_, known := s.known[of]
+		if missing != (w.err == why) || known == missing {
+			t.Errorf("%v: missing %v, known %v", w.err, missing, known)
+		}
+	}
+	if got := (&written{err: why}).reason(of); got.Error() != "it was written with schema 7, which cannot be read: too many references: "+ErrNoSchema.Error() {
+		t.Error(got)
+	}
+}
