@@ -2,6 +2,7 @@ package avromsg_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -217,6 +218,11 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("%s is a type", union)
 		}
 	}
+	for schema, want := range map[string]string{`"string"`: "[]", order: "[shop.v1.Order]", `[{"type":"record","name":"x.A","fields":[]},{"type":"record","name":"B","fields":[]}]`: "[x.A B]"} {
+		if got := fmt.Sprint(typeOf(t, schema, "").Records()); got != want {
+			t.Errorf("records of %.40s: %s, want %s", schema, got, want)
+		}
+	}
 	for schema, want := range map[string]bool{`"null"`: true, `["null","int"]`: true, `["int","null"]`: true, `["int","string"]`: false, `"int"`: false, `{"type":"array","items":"null"}`: false} {
 		parsed, err := avro.Parse(schema)
 		if err != nil {
@@ -238,6 +244,10 @@ func TestNames(t *testing.T) {
 	value, err := is.Pack([]byte(`{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}`))
 	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}` {
 		t.Errorf("%s, %v, %v", got, err, err2)
+	}
+	value, err = is.Pack([]byte(`{}`))
+	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":0},"y":{"q":""},"z":{"q":""}}` {
+		t.Errorf("with as little as there can be: %s, %v, %v", got, err, err2)
 	}
 	if _, err := is.Open(nil, bytes.Repeat([]byte{2, 0, 0, 2}, 1<<18), is.Own()); err == nil {
 		t.Error("a value of 1 MiB that nests as deep as it can is opened")

@@ -55,6 +55,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"a record in a list", list(record("A")), list(record("B")), "\x02\x0e\x00", `[` + other("B", "A") + `]`},
 		{"a record in a map", dict(record("A")), dict(record("B")), "\x02\x02k\x0e\x00", `{"k":` + other("B", "A") + `}`},
 		{"an enum", enum("x.E"), enum("y.E"), "\x02", `"Q"`},
+		{"an enum with a default", named("enum", "E", `"symbols":["P","Q"],"default":"Q"`), enum("E"), "\x00", `"P"`},
+		{"a symbol that it lacks", named("enum", "E", `"symbols":["P","Q"],"default":"Q"`), named("enum", "E", `"symbols":["P","R"]`), "\x02", `"Q"`},
 		{"an enum of another name", enum("E"), enum("F"), "\x02", other("F", "E")},
 		{"a fixed", fixed("x.F", "2"), fixed("y.F", "2"), "ab", `"YWI="`},
 		{"a fixed of another name", fixed("F", "2"), fixed("G", "2"), "ab", other("G", "F")},

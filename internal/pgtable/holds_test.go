@@ -1,6 +1,9 @@
 package pgtable
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // A column holds what another type can be if each of its values is one of the column's, with all
 // of its digits.
@@ -22,5 +25,41 @@ func TestAColumnHoldsAnotherType(t *testing.T) {
 		if got := holds(c.have, c.want); got != c.holds {
 			t.Errorf("%s holds %s: %v", c.have, c.want, got)
 		}
+	}
+}
+
+// The tables of the runtime are known by their names, those of keys by their number, and that of
+// an outbox is the team's. What a database lacks of them is said with the migrations that it
+// needs.
+func TestTablesOfTheRuntime(t *testing.T) {
+	for name, want := range map[string]bool{"idem_ledger": true, "idem_keys": true, "idem_keys_7": true, "idem_process": true, "idem_schema": true, "idem_outbox": false, "idem_other": false, "orders": false} {
+		if ofRuntime(name) != want {
+			t.Errorf("%s is one: %v", name, !want)
+		}
+	}
+	const text = "the database lacks tables of the runtime that this service needs, or has older ones: apply, in their order, all migrations up to those whose names end with "
+	want := map[string]int{"core": 2, "keys": 1}
+	for files, have := range map[string]map[string]int{
+		"": {"core": 2, "keys": 3}, "_idem_core_2.sql": {"core": 1, "keys": 1}, "_idem_keys_1.sql": {"core": 2}, "_idem_core_2.sql, _idem_keys_1.sql": {},
+	} {
+		d := Outdated(have, want)
+		if (d == nil) != (files == "") || d != nil && d.Err().Error() != text+files {
+			t.Errorf("%v: %v, want %s", have, d, files)
+		}
+	}
+	if got := fmt.Sprint(Join([]Difference{{"a", "b"}, {"c", "d"}})); got != "&{a; c b; d}" || Join(nil) != nil {
+		t.Errorf("joined: %s", got)
+	}
+	for want, part := range map[string]Part{
+		"<nil>": {"public.t", "foreign"}, "&{the runtime's table public.t is unlogged ALTER TABLE public.t SET LOGGED; the protocol needs it after a crash}": {"public.t", "unlogged"},
+		"&{the runtime's table public.t is a table of Citus (pg_dist_partition lists it): its rows may be on other servers, which do not commit atomically with the position, so events may be lost, or miss rows of earlier events " +
+			"SELECT undistribute_table('public.t'), or use a database without Citus}": {"public.t", Citus},
+	} {
+		if got := fmt.Sprint(StoredOfRuntime(part)); got != want {
+			t.Errorf("%v: %s, want %s", part, got, want)
+		}
+	}
+	if d := Stored(Part{"public.t", Citus}); d == nil || d.Text[:len("table public.t is a table of Citus")] != "table public.t is a table of Citus" || Stored(Part{"public.t", "other"}) != nil {
+		t.Errorf("stored: %v", d)
 	}
 }

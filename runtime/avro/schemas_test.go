@@ -163,9 +163,27 @@ func TestWaitingForAnothersQuery(t *testing.T) {
 // Without a registry all records wait. A schema that is missing for a reason of its own is
 // remembered among the missing ones, and forgotten there once it is known.
 func TestSchemasThatAreMissing(t *testing.T) {
+	synctest.Test(t, schemasThatAreMissing)
+}
+
+func schemasThatAreMissing(t *testing.T) {
 	n, err := New(ofOrder, "").From(nil).Prepare(t.Context(), records(2, 3))
 	if n != 0 || err == nil || !strings.HasPrefix(err.Error(), "schema 2 of offset 2 cannot be read: ") {
 		t.Errorf("without a registry: %d, %v", n, err)
+	}
+	asks := &slow{under: map[uint32]int{}}
+	framed := NewFramed(ofOrder, "").From(asks)
+	without := wire.Message{Headers: []wire.Header{{Name: frame.Header, Value: frame.Append(nil, 4)}}}
+	if n, err := framed.Prepare(t.Context(), []wire.Message{without, {Value: []byte("x")}}); n != 2 || err != nil || asks.asked != 0 {
+		t.Errorf("a record without a value: %d, %v, and %d questions", n, err, asks.asked)
+	}
+	broken := &slow{late: true, under: map[uint32]int{}}
+	framed = NewFramed(ofOrder, "").From(broken)
+	if n, err := framed.Prepare(t.Context(), records(4, 5)); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, _, err := framed.open(nil, &wire.Message{Value: append(frame.Append(nil, 4), 0x7e)}, 0); err == nil || !strings.HasSuffix(err.Error(), " (schema 4)") {
+		t.Errorf("a value that is cut off: %v", err)
 	}
 	s := newSchemas(New(ofOrder, "").is, &slow{})
 	of := frame.Schema{Number: 7}
