@@ -245,6 +245,14 @@ func TestNames(t *testing.T) {
 	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}` {
 		t.Errorf("%s, %v, %v", got, err, err2)
 	}
+	nested := typeOf(t, `{"type":"record","name":"R","fields":[
+		{"name":"m","type":{"type":"map","values":{"type":"record","name":"In","fields":[{"name":"p","type":"int"}]}}},
+		{"name":"l","type":{"type":"array","items":{"type":"enum","name":"E","symbols":["P"]}}},{"name":"z","type":"In"},{"name":"e","type":"E"}]}`, "")
+	const named = `{"m":{"k":{"p":1}},"l":["P"],"z":{"p":2},"e":"P"}`
+	value, err = nested.Pack([]byte(named))
+	if got, err2 := nested.Open(nil, value, nested.Own()); err != nil || err2 != nil || string(got) != named {
+		t.Errorf("names within maps and lists: %s, %v, %v", got, err, err2)
+	}
 	value, err = is.Pack([]byte(`{}`))
 	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":0},"y":{"q":""},"z":{"q":""}}` {
 		t.Errorf("with as little as there can be: %s, %v, %v", got, err, err2)

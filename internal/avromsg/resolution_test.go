@@ -72,6 +72,10 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"the greatest int", `"int"`, `"int"`, long(1<<31 - 1), `2147483647`},
 		{"a long of 33 bits for an int", `"int"`, `"long"`, long(1 << 31), wide},
 		{"a long for a date", logical("int", "date"), `"long"`, long(1), `"1970-01-02"`},
+		{"a negative long of 33 bits for an int", `"int"`, `"long"`, long(-1<<31 - 1), wide},
+		{"the least int", `"int"`, `"long"`, long(-1 << 31), "-2147483648"},
+		{"the largest int", `"int"`, `"long"`, long(1<<31 - 1), "2147483647"},
+		{"bytes for the text of a UUID", logical("string", "uuid"), `"bytes"`, "\x200123456789abcdef", `"0123456789abcdef"`},
 		{"a long of 33 bits for a date", logical("int", "date"), `"long"`, long(1 << 32), wide},
 		{"a long that wraps as a date", logical("int", "date"), `"long"`, long(213503982334601 + 1), wide},
 		// Units.
