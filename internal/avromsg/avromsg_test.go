@@ -247,11 +247,18 @@ func TestNames(t *testing.T) {
 	}
 	nested := typeOf(t, `{"type":"record","name":"R","fields":[
 		{"name":"m","type":{"type":"map","values":{"type":"record","name":"In","fields":[{"name":"p","type":"int"}]}}},
-		{"name":"l","type":{"type":"array","items":{"type":"enum","name":"E","symbols":["P"]}}},{"name":"z","type":"In"},{"name":"e","type":"E"}]}`, "")
-	const named = `{"m":{"k":{"p":1}},"l":["P"],"z":{"p":2},"e":"P"}`
+		{"name":"l","type":{"type":"array","items":{"type":"enum","name":"E","symbols":["P"]}}},{"name":"z","type":"In"},{"name":"e","type":"E"},{"name":"u","type":["int","string"]}]}`, "")
+	const named = `{"m":{"k":{"p":1}},"l":["P"],"z":{"p":2},"e":"P","u":{"type":"string","string":"x"}}`
 	value, err = nested.Pack([]byte(named))
 	if got, err2 := nested.Open(nil, value, nested.Own()); err != nil || err2 != nil || string(got) != named {
 		t.Errorf("names within maps and lists: %s, %v, %v", got, err, err2)
+	}
+	value, err = nested.Pack([]byte(`{}`))
+	if got, err2 := nested.Open(nil, value, nested.Own()); err != nil || err2 != nil || string(got) != `{"m":{},"l":[],"z":{"p":0},"e":"P","u":{"type":"int","int":0}}` {
+		t.Errorf("nothing within maps and lists: %s, %v, %v", got, err, err2)
+	}
+	if _, err := nested.Open(nil, []byte("\x00\x00\x00\x00\x08"), nested.Own()); err == nil || err.Error() != "it is not a valid R, at u" {
+		t.Errorf("a union without such a type: %v", err)
 	}
 	value, err = is.Pack([]byte(`{}`))
 	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":0},"y":{"q":""},"z":{"q":""}}` {

@@ -55,6 +55,21 @@ func TestDefaultsAreLimited(t *testing.T) {
 	}
 }
 
+// Values of a map count, too.
+func TestMapsAreLimited(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"m","type":{"type":"map","values":"string"}}]}`, "")
+	whole := `{"m":{"k":"` + strings.Repeat("x", 50) + `","l":"y"}}`
+	value, err := is.Pack([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []int{30, len(whole) - 1, len(whole)} {
+		if out, _, err := is.OpenWithin(nil, value, is.Own(), most); (err == nil) != (most == len(whole)) || err == nil && string(out) != whole {
+			t.Errorf("at most %d bytes: %s, %v", most, out, err)
+		}
+	}
+}
+
 // appendLong is a long as Avro has it.
 func appendLong(b []byte, n int64) []byte {
 	for u := uint64(n<<1) ^ uint64(n>>63); ; u >>= 7 {

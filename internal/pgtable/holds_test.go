@@ -63,3 +63,28 @@ func TestTablesOfTheRuntime(t *testing.T) {
 		t.Errorf("stored: %v", d)
 	}
 }
+
+// Types have the words of a spec where it has one, also if the server quotes their names.
+func TestTypesHaveTheWordsOfASpec(t *testing.T) {
+	for text, want := range map[string]string{
+		"integer": "integer true", "character varying": "text true", `"integer"`: "integer true", `"char"`: `"char" false`, "timestamp with time zone": "timestamptz true",
+		"integer[]": "integer array true", "character varying[]": "character varying[] false", "bytea[]": "bytea[] false", "jsonb[]": "jsonb[] false", "unknown[]": "unknown[] false",
+		"numeric(10,2)": "numeric(10,2) true", "numeric(2,3)": "numeric(2,3) false", "numeric(2,2)": "numeric(2,2) true", "numeric(5)": "numeric(5) true",
+		"character varying(5)": "varchar(5) true", "character(2)": "char(2) true", "bit(3)": "bit(3) false",
+	} {
+		c := Column{}
+		c.Base.Text, c.Base.Schema = text, "pg_catalog"
+		if c.name(); fmt.Sprint(c.Type, " ", c.Known) != want {
+			t.Errorf("%s: %s %v, want %s", text, c.Type, c.Known, want)
+		}
+	}
+	for of, want := range map[[3]string]string{
+		{"kind", "public", "kind"}: "named(public.kind) true", {"kind[]", "public", "_kind"}: "kind[] false", {`"Kind"`, "public", "Kind"}: "named(public.Kind) false", {"kind", "My", "kind"}: "named(My.kind) false",
+	} {
+		c := Column{}
+		c.Base.Text, c.Base.Schema, c.Base.Name = of[0], of[1], of[2]
+		if c.name(); fmt.Sprint(c.Type, " ", c.Known) != want {
+			t.Errorf("%s: %s %v, want %s", of, c.Type, c.Known, want)
+		}
+	}
+}

@@ -159,6 +159,11 @@ func TestJSONOfAMessageIsLimited(t *testing.T) {
 	if out, _, err := is.OpenWithin(nil, value[:2000], most); err != nil || len(out) < 19_000 {
 		t.Errorf("a thousand lines: %d bytes, %v", len(out), err)
 	}
+	for most, fits := range map[int]bool{1: false, 2: true} {
+		if out, _, err := typeOf(t, "shop.v1.First", false).OpenWithin(nil, nil, most); (err == nil) != fits {
+			t.Errorf("an empty message of at most %d bytes: %s, %v", most, out, err)
+		}
+	}
 	if _, _, err := is.OpenWithin(nil, value[:2], 10); err == nil {
 		t.Error("a message that is longer at its end only is opened")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,4 +200,33 @@ func schemasThatAreMissing(t *testing.T) {
 	if got := (&written{err: why}).reason(of); got.Error() != "it was written with schema 7, which cannot be read: too many references: "+ErrNoSchema.Error() {
 		t.Error(got)
 	}
+}
+
+// away is a registry that does not respond.
+type away struct{ asked atomic.Int32 }
+
+func (a *away) Schema(context.Context, uint32) ([]string, error) {
+	a.asked.Add(1)
+	time.Sleep(time.Second)
+	return nil, errors.New("no answer")
+}
+
+// Who waits for a query of another batch that fails has its error, and asks no more.
+func TestAQueryThatFailsIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &away{}
+		m := NewFramed(ofOrder, "").From(r)
+		var waiting sync.WaitGroup
+		for range 3 {
+			waiting.Go(func() {
+				if n, err := m.Prepare(t.Context(), records(2, 3)); n != 0 || err == nil || !strings.HasSuffix(err.Error(), "cannot be read: no answer") {
+					t.Errorf("%d, %v", n, err)
+				}
+			})
+		}
+		waiting.Wait()
+		if n := r.asked.Load(); n != 1 {
+			t.Errorf("%d questions", n)
+		}
+	})
 }
