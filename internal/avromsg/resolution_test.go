@@ -186,6 +186,21 @@ func TestLogicalTypesBesideAField(t *testing.T) {
 			t.Errorf("%s: %v\n got %s\nwant %s", beside, err, got, want)
 		}
 	}
+	for fields, value := range map[string]string{
+		`{"name":"x","type":["bytes","null"],"logicalType":"money"}`:                                        "\x00\x02\x07",
+		`{"name":"x","type":["null","bytes"],"logicalType":"money"},{"name":"z","type":"int"}`:              "\x02\x02\x07\x02",
+		`{"name":"z","type":"int"},{"name":"x","type":["null","bytes"],"logicalType":"money"}`:              "\x02\x02\x02\x07",
+		`{"name":"x","type":[{"type":"bytes","logicalType":"money"},"null",{"type":"map","values":"int"}]}`: "\x00\x02\x07",
+	} {
+		as, err := is.Written([]string{`{"type":"record","name":"A","fields":[` + fields + `]}`})
+		if err != nil {
+			t.Errorf("%s: %v", fields, err)
+			continue
+		}
+		if got, err := is.Open(nil, []byte(value), as); err != nil || string(got) != unknown {
+			t.Errorf("%s: %v\n got %s\nwant %s", fields, err, got, unknown)
+		}
+	}
 }
 
 // A schema may hold itself: a value that nobody reads nests as deep as 1000 levels, and a reason
