@@ -51,6 +51,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"a text for an enum", enum("E"), `"string"`, "\x02P", `"P"`},
 		{"bytes for a fixed", fixed("F", "2"), `"bytes"`, "\x04ab", `"YWI="`},
 		{"a map for a text", `"string"`, dict(`"int"`), "\x00", other("map", "string")},
+		{"a double", `"double"`, `"double"`, "\x00\x00\x00\x00\x00\x00\xf8?", "1.5"},
+		{"a float", `"float"`, `"float"`, "\x00\x00\xc0?", "1.5"},
 		{"none of two", `["null",` + record("A") + `,` + record("C") + `]`, record("y.B"), "\x0e", `{"type":"B","B":{"n":7}}`},
 		{"the full name of two", `["string",` + named("record", "x.R", `"aliases":["y.S"],"fields":[]`) + `,` + named("record", "y.S", `"fields":[{"name":"n","type":"int"}]`) + `]`, named("record", "y.S", `"fields":[{"name":"n","type":"int"}]`), "\x0e", `{"type":"S","S":{"n":7}}`},
 		{"another kind of the same name", `["null","string",` + record("A") + `]`, enum("A"), "\x02", `{"type":"A","A":` + other("A", "A") + `}`},

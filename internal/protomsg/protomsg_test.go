@@ -110,6 +110,9 @@ func TestFrames(t *testing.T) {
 	if text, err := first.Open(nil, []byte("\x00\x00\x00\x00\x01\x02\x00")); err != nil || string(text) != "{}" {
 		t.Errorf("the place of the first message in full: %s, %v", text, err)
 	}
+	if text, err := first.Open(nil, []byte("\x00\x00\x00\x00\x01\x02")); err == nil {
+		t.Errorf("a place that is cut off: %s", text)
+	}
 	placed := typeOf(t, "shop.v1.Order.Placed", true)
 	value, err := order.Pack([]byte(`{"id":"a"}`))
 	if err != nil || string(value) != "\x00\x00\x00\x00\x01\x02\x02\n\x01a" {
