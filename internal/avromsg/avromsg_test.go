@@ -2,8 +2,11 @@ package avromsg_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/twmb/avro"
 
 	"github.com/idemgen/idemgen/internal/avromsg"
 	"github.com/idemgen/idemgen/internal/frame"
@@ -103,7 +106,8 @@ func opened(t *testing.T, reader, writer, value string) string {
 	return string(got)
 }
 
-// Values of other schemas are read by their members: each keeps what it meant when it was written.
+// Values of other schemas are read by their members: each keeps what it meant when it was
+// written.
 func TestValuesOfOtherSchemas(t *testing.T) {
 	record := func(fields string) string { return `{"type":"record","name":"A","fields":[` + fields + `]}` }
 	logical := func(typ, name string) string {
@@ -152,8 +156,8 @@ func TestValuesOfOtherSchemas(t *testing.T) {
 	}
 }
 
-// A schema may refer to others; one that is none of Avro is refused, and so are values that are no
-// record.
+// A schema may refer to others; one that is none of Avro is refused, and so are values that are
+// no record.
 func TestSchemasThatWereWrittenWith(t *testing.T) {
 	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":"long"}]}`, "")
 	as, err := is.Written([]string{`{"type":"record","name":"In","namespace":"other","fields":[{"name":"q","type":"int"}]}`,
@@ -193,6 +197,8 @@ func TestSchemas(t *testing.T) {
 	} {
 		if _, err := avromsg.New(schema, name); err == nil {
 			t.Errorf("%q of %.10s is a type", name, schema)
+		} else if name == "None" && err.Error() != "it has no type None, or several" {
+			t.Error(err)
 		}
 	}
 	for schema, value := range map[string]string{`"string"`: `"a"`, `"long"`: "-7", `{"type":"string","logicalType":"uuid"}`: `"01234567-89ab-cdef-0123-456789abcdef"`, order: `"WEB"`} {
@@ -207,8 +213,24 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("%.20s: a record is read as a single value", schema)
 		}
 	}
-	if _, err := avromsg.New(`["null",{"type":"record","name":"A","fields":[]}]`, ""); err == nil {
-		t.Error("a union with null is a type")
+	for _, union := range []string{`["null",{"type":"record","name":"A","fields":[]}]`, `[{"type":"record","name":"A","fields":[]}]`} {
+		if _, err := avromsg.New(union, ""); err == nil {
+			t.Errorf("%s is a type", union)
+		}
+	}
+	for schema, want := range map[string]string{`"string"`: "[]", order: "[shop.v1.Order]", `[{"type":"record","name":"x.A","fields":[]},{"type":"record","name":"B","fields":[]}]`: "[x.A B]"} {
+		if got := fmt.Sprint(typeOf(t, schema, "").Records()); got != want {
+			t.Errorf("records of %.40s: %s, want %s", schema, got, want)
+		}
+	}
+	for schema, want := range map[string]bool{`"null"`: true, `["null","int"]`: true, `["int","null"]`: true, `["int","string"]`: false, `"int"`: false, `{"type":"array","items":"null"}`: false} {
+		parsed, err := avro.Parse(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if avromsg.Nullable(parsed.Root()) != want {
+			t.Errorf("null is a value of %s: %v", schema, !want)
+		}
 	}
 }
 
@@ -222,6 +244,25 @@ func TestNames(t *testing.T) {
 	value, err := is.Pack([]byte(`{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}`))
 	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":1},"y":{"q":"y"},"z":{"q":"z"}}` {
 		t.Errorf("%s, %v, %v", got, err, err2)
+	}
+	nested := typeOf(t, `{"type":"record","name":"R","fields":[
+		{"name":"m","type":{"type":"map","values":{"type":"record","name":"In","fields":[{"name":"p","type":"int"}]}}},
+		{"name":"l","type":{"type":"array","items":{"type":"enum","name":"E","symbols":["P"]}}},{"name":"z","type":"In"},{"name":"e","type":"E"},{"name":"u","type":["int","string"]}]}`, "")
+	const named = `{"m":{"k":{"p":1}},"l":["P"],"z":{"p":2},"e":"P","u":{"type":"string","string":"x"}}`
+	value, err = nested.Pack([]byte(named))
+	if got, err2 := nested.Open(nil, value, nested.Own()); err != nil || err2 != nil || string(got) != named {
+		t.Errorf("names within maps and lists: %s, %v, %v", got, err, err2)
+	}
+	value, err = nested.Pack([]byte(`{}`))
+	if got, err2 := nested.Open(nil, value, nested.Own()); err != nil || err2 != nil || string(got) != `{"m":{},"l":[],"z":{"p":0},"e":"P","u":{"type":"int","int":0}}` {
+		t.Errorf("nothing within maps and lists: %s, %v, %v", got, err, err2)
+	}
+	if _, err := nested.Open(nil, []byte("\x00\x00\x00\x00\x08"), nested.Own()); err == nil || err.Error() != "it is not a valid R, at u" {
+		t.Errorf("a union without such a type: %v", err)
+	}
+	value, err = is.Pack([]byte(`{}`))
+	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"x":{"p":0},"y":{"q":""},"z":{"q":""}}` {
+		t.Errorf("with as little as there can be: %s, %v, %v", got, err, err2)
 	}
 	if _, err := is.Open(nil, bytes.Repeat([]byte{2, 0, 0, 2}, 1<<18), is.Own()); err == nil {
 		t.Error("a value of 1 MiB that nests as deep as it can is opened")

@@ -38,6 +38,38 @@ func TestJSONOfAValueIsLimited(t *testing.T) {
 	}
 }
 
+// Defaults that a value lacks count, too.
+func TestDefaultsAreLimited(t *testing.T) {
+	long := strings.Repeat("x", 100)
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"a","type":"string","default":"`+long+`"},{"name":"b","type":"int","default":7}]}`, "")
+	as, err := is.Written([]string{`{"type":"record","name":"A","fields":[]}`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := `{"a":"` + long + `","b":7}`
+	for _, most := range []int{50, len(whole) - 1, len(whole)} {
+		out, _, err := is.OpenWithin(nil, nil, as, most)
+		if most < len(whole) && (err == nil || out != nil || !strings.Contains(err.Error(), "bytes of JSON")) || most == len(whole) && (err != nil || string(out) != whole) {
+			t.Errorf("at most %d bytes: %s, %v", most, out, err)
+		}
+	}
+}
+
+// Values of a map count, too.
+func TestMapsAreLimited(t *testing.T) {
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"m","type":{"type":"map","values":"string"}}]}`, "")
+	whole := `{"m":{"k":"` + strings.Repeat("x", 50) + `","l":"y"}}`
+	value, err := is.Pack([]byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, most := range []int{30, len(whole) - 1, len(whole)} {
+		if out, _, err := is.OpenWithin(nil, value, is.Own(), most); (err == nil) != (most == len(whole)) || err == nil && string(out) != whole {
+			t.Errorf("at most %d bytes: %s, %v", most, out, err)
+		}
+	}
+}
+
 // appendLong is a long as Avro has it.
 func appendLong(b []byte, n int64) []byte {
 	for u := uint64(n<<1) ^ uint64(n>>63); ; u >>= 7 {

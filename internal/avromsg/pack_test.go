@@ -17,6 +17,7 @@ func TestValuesThatDoNotFitAreNotPacked(t *testing.T) {
 		{`"n":2147483648`, "n: 2147483648 is not of type int"},
 		{`"n":1.5`, "n: 1.5 is not of type int"},
 		{`"n":"1"`, `n: "1" is not of type int`},
+		{`"n":""`, `n: "" is not of type int`},
 		{`"cents":9223372036854775807`, ""},
 		{`"cents":9223372036854775808`, "cents: 9223372036854775808 is not of type long"},
 		{`"gift":"true"`, `gift: "true" is not of type boolean`},

@@ -80,3 +80,30 @@ func TestWhatIsNoNumber(t *testing.T) {
 		t.Errorf("%s, %v, %v", text, why, err)
 	}
 }
+
+// Bytes that are cut off within a map, or an int of more than 32 bits, are no value, whether the
+// field is read or passed over.
+func TestMapsAndIntsThatAreMalformed(t *testing.T) {
+	const wrote = `{"type":"record","name":"A","fields":[{"name":"m","type":{"type":"map","values":"int"}},{"name":"n","type":"int"}]}`
+	for _, reads := range []string{wrote, `{"type":"record","name":"A","fields":[]}`} {
+		is := typeOf(t, reads, "")
+		as, err := is.Written([]string{wrote})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for value, at := range map[string]string{
+			"\x02\x7f": "m", "\x02\x04k": "m", "\x02\x02k": "m", "\x02\x02k\x0e": "m", "\x00": "n",
+			"\x00" + string(appendLong(nil, -1<<31-1)): "n", "\x00" + string(appendLong(nil, 1<<31)): "n", "\x00" + string(appendLong(nil, -1<<31)): "", "\x00" + string(appendLong(nil, 1<<31-1)): "",
+		} {
+			_, err := is.Open(nil, []byte(value), as)
+			if (err == nil) != (at == "") || err != nil && err.Error() != "it is not a valid A, at "+at {
+				t.Errorf("%q: %v, want at %q", value, err, at)
+			}
+		}
+	}
+	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"a","type":"int","default":7},{"name":"b","type":"int"}]}`, "")
+	value, err := is.Pack([]byte(`{}`))
+	if got, err2 := is.Open(nil, value, is.Own()); err != nil || err2 != nil || string(got) != `{"a":7,"b":0}` {
+		t.Errorf("a default is packed as %s, %v, %v", got, err, err2)
+	}
+}

@@ -37,6 +37,8 @@ func TestValuesOfOtherTypes(t *testing.T) {
 	for _, c := range []struct{ name, reads, wrote, value, want string }{
 		// Names.
 		{"a record", record("A"), record("A"), "\x0e", `{"n":7}`},
+		{"an error", named("error", "A", `"fields":[{"name":"n","type":"int"}]`), named("error", "A", `"fields":[{"name":"n","type":"int"}]`), "\x0e", `{"n":7}`},
+		{"an error of another name", named("error", "A", `"fields":[{"name":"n","type":"int"}]`), named("error", "y.B", `"fields":[{"name":"n","type":"int"}]`), "\x0e", other("y.B", "A")},
 		{"a record of another namespace", record("x.A"), record("y.A"), "\x0e", `{"n":7}`},
 		{"a record of another name", record("A"), record("y.B"), "\x0e", other("y.B", "A")},
 		{"an alias", alias("B"), record("x.B"), "\x0e", `{"n":7}`},
@@ -45,12 +47,22 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"an alias with another namespace", alias("z.B"), record("y.B"), "\x0e", other("y.B", "x.A")},
 		{"a record that may be null", `["null",` + record("A") + `]`, record("B"), "\x0e", other("B", "A")},
 		{"a record of two", `["null",` + record("A") + `,` + record("C") + `]`, record("y.C"), "\x0e", `{"type":"C","C":{"n":7}}`},
+		{"an alias of the first of two", `["null",` + alias("B") + `,"string"]`, record("x.B"), "\x0e", `{"type":"A","A":{"n":7}}`},
+		{"a text for an enum", enum("E"), `"string"`, "\x02P", `"P"`},
+		{"bytes for a fixed", fixed("F", "2"), `"bytes"`, "\x04ab", `"YWI="`},
+		{"a map for a text", `"string"`, dict(`"int"`), "\x00", other("map", "string")},
+		{"a double", `"double"`, `"double"`, "\x00\x00\x00\x00\x00\x00\xf8?", "1.5"},
+		{"a float", `"float"`, `"float"`, "\x00\x00\xc0?", "1.5"},
 		{"none of two", `["null",` + record("A") + `,` + record("C") + `]`, record("y.B"), "\x0e", `{"type":"B","B":{"n":7}}`},
 		{"the full name of two", `["string",` + named("record", "x.R", `"aliases":["y.S"],"fields":[]`) + `,` + named("record", "y.S", `"fields":[{"name":"n","type":"int"}]`) + `]`, named("record", "y.S", `"fields":[{"name":"n","type":"int"}]`), "\x0e", `{"type":"S","S":{"n":7}}`},
 		{"another kind of the same name", `["null","string",` + record("A") + `]`, enum("A"), "\x02", `{"type":"A","A":` + other("A", "A") + `}`},
+		{"a list for a map, or a number", `["int",` + dict(`"int"`) + `]`, list(`"int"`), "\x02\x0e\x00", `{"type":"array","array":[7]}`},
+		{"a boolean for a null of two", `["null","int","string"]`, `"boolean"`, "\x01", `{"type":"boolean","boolean":true}`},
 		{"a record in a list", list(record("A")), list(record("B")), "\x02\x0e\x00", `[` + other("B", "A") + `]`},
 		{"a record in a map", dict(record("A")), dict(record("B")), "\x02\x02k\x0e\x00", `{"k":` + other("B", "A") + `}`},
 		{"an enum", enum("x.E"), enum("y.E"), "\x02", `"Q"`},
+		{"an enum with a default", named("enum", "E", `"symbols":["P","Q"],"default":"Q"`), enum("E"), "\x00", `"P"`},
+		{"a symbol that it lacks", named("enum", "E", `"symbols":["P","Q"],"default":"Q"`), named("enum", "E", `"symbols":["P","R"]`), "\x02", `"Q"`},
 		{"an enum of another name", enum("E"), enum("F"), "\x02", other("F", "E")},
 		{"a fixed", fixed("x.F", "2"), fixed("y.F", "2"), "ab", `"YWI="`},
 		{"a fixed of another name", fixed("F", "2"), fixed("G", "2"), "ab", other("G", "F")},
@@ -66,6 +78,10 @@ func TestValuesOfOtherTypes(t *testing.T) {
 		{"the greatest int", `"int"`, `"int"`, long(1<<31 - 1), `2147483647`},
 		{"a long of 33 bits for an int", `"int"`, `"long"`, long(1 << 31), wide},
 		{"a long for a date", logical("int", "date"), `"long"`, long(1), `"1970-01-02"`},
+		{"a negative long of 33 bits for an int", `"int"`, `"long"`, long(-1<<31 - 1), wide},
+		{"the least int", `"int"`, `"long"`, long(-1 << 31), "-2147483648"},
+		{"the largest int", `"int"`, `"long"`, long(1<<31 - 1), "2147483647"},
+		{"bytes for the text of a UUID", logical("string", "uuid"), `"bytes"`, "\x200123456789abcdef", `"0123456789abcdef"`},
 		{"a long of 33 bits for a date", logical("int", "date"), `"long"`, long(1 << 32), wide},
 		{"a long that wraps as a date", logical("int", "date"), `"long"`, long(213503982334601 + 1), wide},
 		// Units.
@@ -170,6 +186,21 @@ func TestLogicalTypesBesideAField(t *testing.T) {
 		}
 		if got, err := is.Open(nil, []byte("\x02\x02\x07"), as); err != nil || string(got) != want {
 			t.Errorf("%s: %v\n got %s\nwant %s", beside, err, got, want)
+		}
+	}
+	for fields, value := range map[string]string{
+		`{"name":"x","type":["bytes","null"],"logicalType":"money"}`:                                        "\x00\x02\x07",
+		`{"name":"x","type":["null","bytes"],"logicalType":"money"},{"name":"z","type":"int"}`:              "\x02\x02\x07\x02",
+		`{"name":"z","type":"int"},{"name":"x","type":["null","bytes"],"logicalType":"money"}`:              "\x02\x02\x02\x07",
+		`{"name":"x","type":[{"type":"bytes","logicalType":"money"},"null",{"type":"map","values":"int"}]}`: "\x00\x02\x07",
+	} {
+		as, err := is.Written([]string{`{"type":"record","name":"A","fields":[` + fields + `]}`})
+		if err != nil {
+			t.Errorf("%s: %v", fields, err)
+			continue
+		}
+		if got, err := is.Open(nil, []byte(value), as); err != nil || string(got) != unknown {
+			t.Errorf("%s: %v\n got %s\nwant %s", fields, err, got, unknown)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/operate"
@@ -104,4 +105,42 @@ func TestAdoptWaitsForWhatIsUnderWay(t *testing.T) {
 	}
 	refused(t, <-done, "has a ledger: it is at offset 11")
 	want(t, "chain", chain(t, db, w.stream), "1b 10>11 3 4")
+}
+
+// An adopted ledger is one of a partition that has none, whatever others the topic, the consumer
+// or the database has. Where it begins, and what is new about it, is said before.
+func TestWhatAnAdoptedLedgerIs(t *testing.T) {
+	db := database(t)
+	begin(t, db, orders, oldID) // of 4 partitions
+	begin(t, db, operate.Name{Consumer: "projector", Topic: "other.v1", Partition: 1}, newID)
+	begin(t, db, operate.Name{Consumer: "audit", Topic: "orders.v1", Partition: 1}, oldID)
+	by := ann
+	by.DryRun = true
+	const from5 = "a ledger begins at offset 5: records before it are skipped, and write no rows"
+	of := func(consumer, topic string, partition int32, id string) operate.Name {
+		return operate.Name{Consumer: consumer, Topic: topic, Partition: partition, TopicID: id}
+	}
+	for _, c := range []struct {
+		name  operate.Name
+		to    int64
+		parts int32
+		want  string
+	}{
+		{of("projector", "orders.v1", 1, oldID), 5, 0, "genesis 5 5 4 " + from5},
+		{of("projector", "orders.v1", 3, oldID), 0, 0, "genesis 0 0 4 a ledger begins at offset 0: all records of the log are read"},
+		{of("projector", "orders.v1", 1, newID), 5, 6, "genesis 5 5 6 " + from5},
+		{of("projector", "orders.v1", 0, oldID), 5, 0, "error: orders.v1/0 of projector has a ledger: it is at offset 10 (row 0, genesis); give that as --from to move it"},
+		{of("projector", "new.v1", 0, oldID), 5, 1, "genesis 5 5 1 " + from5 + "; the first one of topic new.v1, where the consumer has orders.v1, other.v1"},
+		{of("projector", "new.v1", 1, oldID), 5, 1, "error: new.v1/1 of projector: the topic has 1 partition, numbered from 0: there is no partition 1"},
+		{of("projector", "orders.v1", 4, oldID), 5, 0, "error: orders.v1/4 of projector: the topic has 4 partitions, numbered from 0: there is no partition 4"},
+		{of("projector", "new.v1", 0, oldID), 5, 0, "error: new.v1/0 of projector: no other ledger records how many partitions the topic has: give --partitions"},
+		{of("stranger", "orders.v1", 0, oldID), 5, 1, "genesis 5 5 1 " + from5 + "; the first one of consumer stranger in this database"},
+	} {
+		done, err := operate.Set(t.Context(), db, c.name, operate.Target{From: halt.NoLedger, To: c.to, Partitions: c.parts}, by)
+		got := fmt.Sprint(done.Kind, " ", done.From, " ", done.To, " ", done.Partitions, " ", done.Effect)
+		if err != nil {
+			got = "error: " + err.Error()
+		}
+		want(t, fmt.Sprintf("%+v to %d", c.name, c.to), got, c.want)
+	}
 }

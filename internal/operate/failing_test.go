@@ -124,6 +124,7 @@ INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, order_key
 		"processes":              func(db d) (any, error) { return operate.Processes(ctx, db, "") },
 		"calls":                  func(db d) (any, error) { return operate.CallsOf(ctx, db, "") },
 		"locks":                  func(db d) (any, error) { return operate.Locks(ctx, db) },
+		"the lock of a session":  func(db d) (any, error) { return operate.LockOf(ctx, db, 1) },
 		"idle":                   func(db d) (any, error) { return operate.Idle(ctx, db, first) },
 		"outbox":                 func(db d) (any, error) { return operate.FindOutbox(ctx, db) },
 		"kinds of the outbox":    func(db d) (any, error) { return operate.OutboxKinds(ctx, db) },

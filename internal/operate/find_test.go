@@ -93,6 +93,10 @@ UPDATE idem_dead_letter SET created_at = '2026-11-23 10:00Z'`)
 	if found := list.Letters; err != nil || len(found) != 1 || found[0].End == nil || found[0].End.By != "ann: mended" {
 		t.Errorf("%v, %v", found, err)
 	}
+	idemtest.Exec(t, db, `DELETE FROM idem_ledger WHERE seq < 4`)
+	if a, err = operate.FindOffset(t.Context(), db, projector, 11); err != nil || a.Verdict != operate.Dead || a.Row != nil || a.Letter == nil {
+		t.Errorf("a letter whose row was removed: %+v, %v", a, err)
+	}
 }
 
 // The bytes of a key may stand across two keys of a row: that is no key.

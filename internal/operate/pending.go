@@ -2,6 +2,7 @@ package operate
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,9 @@ func (s *State) letters() (all []Problem) {
 	var most *Group
 	for i, g := range s.Letters.Groups {
 		free := g.Count - g.Asked
-		requests += g.Asked
+		if requests += g.Asked; g.Asked > 0 {
+			asked.since(g.askedAt)
+		}
 		if g.Former {
 			formers += free
 			former.since(g.First)
@@ -33,9 +36,6 @@ func (s *State) letters() (all []Problem) {
 			if most == nil { // the largest come first
 				most = &s.Letters.Groups[i]
 			}
-		}
-		if g.Asked > 0 {
-			asked.since(g.askedAt)
 		}
 	}
 	more := ""
@@ -212,12 +212,13 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 
 // restores are the partitions whose database lost commits that were applied again since.
 func (s *State) restores() (all []Problem) {
-	for consumer, streams := range s.byConsumer() {
+	of := s.byConsumer()
+	for _, consumer := range slices.Sorted(maps.Keys(of)) {
 		p := Problem{
 			Severity: Notice, Subject: OfPartitions, Code: lostCommits, State: "WENT BACK", Consumer: consumer, Costs: "nothing is held up: the records were applied again",
 			Do: "if nobody restored the database, find out why it lost commits; look at dead letters of class interrupted", Mended: "a week has passed",
 		}
-		for _, t := range streams {
+		for _, t := range of[consumer] {
 			reported := t.Reported.Unknown() == "" && t.Reported.Code == lostCommits
 			if t.Lost == nil || s.At.Sub(t.Lost.FoundAt) > remembered || reported { // which is a problem of the partition
 				continue

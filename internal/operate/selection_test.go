@@ -167,8 +167,8 @@ func TestAnExactSelectionIsOneGroup(t *testing.T) {
 	}
 }
 
-// Letters of a topic that was made again can be read and discarded, with those parked behind them,
-// although no process owns them. They cannot be replayed.
+// Letters of a topic that was made again can be read and discarded, with those parked behind
+// them, although no process owns them. They cannot be replayed.
 func TestLettersOfAFormerTopic(t *testing.T) {
 	db := database(t)
 	was := begin(t, db, orders, oldID)
@@ -243,4 +243,49 @@ func TestAnErrorIsFoundByItsText(t *testing.T) {
 			t.Errorf("%q finds %s, want %s", part, got, want)
 		}
 	}
+}
+
+// Letters are meant by partition and then in the order of their logs, the former topic's first.
+func TestLettersAreMeantInTheOrderOfTheirLogs(t *testing.T) {
+	db := database(t)
+	was := begin(t, db, orders, oldID)
+	idemtest.Exec(t, db, `UPDATE idem_ledger SET written_at = written_at - interval '1 hour'`)
+	second := orders
+	second.Partition = 1
+	is, other := begin(t, db, orders, newID), begin(t, db, second, newID)
+	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason, created_at)
+SELECT s, o, q, 'd', 'decode: bad', clock_timestamp() - random() * interval '1 minute' FROM (VALUES ($3::int, 1, 1), ($2::int, 7, 2), ($1::int, 9, 1), ($2, 3, 1), ($2, 7, 1), ($1, 5, 1)) v (s, o, q)`,
+		was.stream, is.stream, other.stream)
+	meant, _, err := operate.Meant(t.Context(), db, operate.Selection{Consumer: orders.Consumer, Topic: orders.Topic}, "discard")
+	var got []string
+	for _, l := range meant {
+		got = append(got, fmt.Sprintf("%s %d:%d %d", l.TopicID[35:], l.Partition, l.Offset, l.Seq))
+	}
+	want(t, "letters", fmt.Sprint(got, err), "[1 0:5 1 1 0:9 1 2 0:3 1 2 0:7 1 2 0:7 2 2 1:1 1] <nil>")
+}
+
+// A request about more letters than are changed at a time is made of all of them.
+func TestManyLettersAreAskedAbout(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	letters(t, db, w.stream, 0, 1001, "handler: OrderPaid: refused")
+	meant, _, err := operate.Meant(t.Context(), db, operate.Selection{Topic: orders.Topic}, "discard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := operate.Ask(t.Context(), db, meant, "discard", nil, ann)
+	if err == nil {
+		asked, err = operate.TakeBack(t.Context(), db, asked, ann)
+	}
+	want(t, "letters", fmt.Sprint(len(meant), len(asked), err), "1001 1001 <nil>")
+	for _, l := range asked {
+		if l.Asked() != "" || l.Request.Answer != "withdrawn by ann: a test" {
+			t.Fatalf("%+v", l.Request)
+		}
+	}
+	idemtest.Exec(t, db, `DELETE FROM idem_dead_letter WHERE offs = 501`)
+	_, err = operate.Refresh(t.Context(), db, asked)
+	refused(t, err, "orders.v1/0 offset 501 of projector: the row of the letter was deleted")
+	_, err = operate.Ask(t.Context(), db, asked, "discard", nil, ann)
+	refused(t, err, "the row of the letter was deleted")
 }

@@ -49,8 +49,7 @@ func (t *Type) Pack(text []byte) ([]byte, error) {
 func fit(m protoreflect.MessageDescriptor, members map[string]any) error {
 	for name, value := range members {
 		f := m.Fields().ByName(protoreflect.Name(name))
-		if f == nil {
-			delete(members, name)
+		if f == nil { // protojson discards it
 			continue
 		}
 		is, err := fitted(f, value)

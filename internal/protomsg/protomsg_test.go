@@ -48,7 +48,8 @@ message Line { string sku = 1; sint32 qty = 2; }
 enum Channel { CHANNEL_UNSPECIFIED = 0; CHANNEL_WEB = 1; }
 `
 
-func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
+// set are the files of the tests.
+func set(t *testing.T) []byte {
 	t.Helper()
 	set, err := protofile.Compile(func(path string) ([]byte, error) {
 		switch path {
@@ -62,7 +63,12 @@ func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	is, err := protomsg.New(set, message, framed)
+	return set
+}
+
+func typeOf(t *testing.T, message string, framed bool) *protomsg.Type {
+	t.Helper()
+	is, err := protomsg.New(set(t), message, framed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +110,9 @@ func TestFrames(t *testing.T) {
 	if text, err := first.Open(nil, []byte("\x00\x00\x00\x00\x01\x02\x00")); err != nil || string(text) != "{}" {
 		t.Errorf("the place of the first message in full: %s, %v", text, err)
 	}
+	if text, err := first.Open(nil, []byte("\x00\x00\x00\x00\x01\x02")); err == nil {
+		t.Errorf("a place that is cut off: %s", text)
+	}
 	placed := typeOf(t, "shop.v1.Order.Placed", true)
 	value, err := order.Pack([]byte(`{"id":"a"}`))
 	if err != nil || string(value) != "\x00\x00\x00\x00\x01\x02\x02\n\x01a" {
@@ -135,6 +144,9 @@ func TestFrames(t *testing.T) {
 	if _, err := protomsg.New(nil, "shop.v1.None", false); err == nil {
 		t.Error("a message is found that is not there")
 	}
+	if _, err := protomsg.New(set(t), "shop.v1.Channel", false); err == nil || err.Error() != "shop.v1.Channel is not a message" {
+		t.Errorf("an enum is a message: %v", err)
+	}
 }
 
 // What a message becomes is limited while it grows: a megabyte of empty lines takes no memory for
@@ -149,6 +161,11 @@ func TestJSONOfAMessageIsLimited(t *testing.T) {
 	}
 	if out, _, err := is.OpenWithin(nil, value[:2000], most); err != nil || len(out) < 19_000 {
 		t.Errorf("a thousand lines: %d bytes, %v", len(out), err)
+	}
+	for most, fits := range map[int]bool{1: false, 2: true} {
+		if out, _, err := typeOf(t, "shop.v1.First", false).OpenWithin(nil, nil, most); (err == nil) != fits {
+			t.Errorf("an empty message of at most %d bytes: %s, %v", most, out, err)
+		}
 	}
 	if _, _, err := is.OpenWithin(nil, value[:2], 10); err == nil {
 		t.Error("a message that is longer at its end only is opened")

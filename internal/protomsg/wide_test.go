@@ -92,6 +92,7 @@ func TestFieldsThatTheWireHasOtherwise(t *testing.T) {
 			{"packed ones", bytesOf(8, "\x01\x81\x80\x80\x80\x10"), `"colors":["RED",` + wide + `]`},
 			{"ones in a map", bytesOf(9, bytesOf(1, "k")+varint(2, far)) + bytesOf(9, bytesOf(1, "j")+varint(2, 1)), `"by_name":{"j":"RED","k":` + wide + `}`},
 			{"numbers of a map", bytesOf(10, varint(1, far)+varint(2, 1)) + bytesOf(10, varint(1, 2)+varint(2, 1)), `"by_number":{"\ud800 holds a name that has more than the 32 bits that the schema gives it":0,"2":true}`},
+			{"the largest of 32 bits", varint(2, 1<<31-1) + varint(3, 1<<32-1), `"i":2147483647,"u":4294967295`},
 			{"numbers of fields", varint(2, far) + varint(3, far) + varint(4, 2*far), `"i":` + wide + `,"u":` + wide + `,"s":` + wide},
 			{"booleans", varint(5, 1), `"b":true`},
 			{"a boolean of another number", varint(5, 2), `"b":` + noBool},

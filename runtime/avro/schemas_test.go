@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,6 +157,76 @@ func TestWaitingForAnothersQuery(t *testing.T) {
 		}
 		if n, err := m.Prepare(t.Context(), records(2, 3)); n != 1 || err != nil {
 			t.Error(n, err)
+		}
+	})
+}
+
+// Without a registry all records wait. A schema that is missing for a reason of its own is
+// remembered among the missing ones, and forgotten there once it is known.
+func TestSchemasThatAreMissing(t *testing.T) {
+	synctest.Test(t, schemasThatAreMissing)
+}
+
+func schemasThatAreMissing(t *testing.T) {
+	n, err := New(ofOrder, "").From(nil).Prepare(t.Context(), records(2, 3))
+	if n != 0 || err == nil || !strings.HasPrefix(err.Error(), "schema 2 of offset 2 cannot be read: ") {
+		t.Errorf("without a registry: %d, %v", n, err)
+	}
+	asks := &slow{under: map[uint32]int{}}
+	framed := NewFramed(ofOrder, "").From(asks)
+	without := wire.Message{Headers: []wire.Header{{Name: frame.Header, Value: frame.Append(nil, 4)}}}
+	if n, err := framed.Prepare(t.Context(), []wire.Message{without, {Value: []byte("x")}}); n != 2 || err != nil || asks.asked != 0 {
+		t.Errorf("a record without a value: %d, %v, and %d questions", n, err, asks.asked)
+	}
+	broken := &slow{late: true, under: map[uint32]int{}}
+	framed = NewFramed(ofOrder, "").From(broken)
+	if n, err := framed.Prepare(t.Context(), records(4, 5)); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if _, _, err := framed.open(nil, &wire.Message{Value: append(frame.Append(nil, 4), 0x7e)}, 0); err == nil || !strings.HasSuffix(err.Error(), " (schema 4)") {
+		t.Errorf("a value that is cut off: %v", err)
+	}
+	s := newSchemas(New(ofOrder, "").is, &slow{})
+	of := frame.Schema{Number: 7}
+	why := fmt.Errorf("too many references: %w", ErrNoSchema)
+	for _, w := range []*written{{}, {err: why}, {err: errors.New("not a schema")}, {err: why}, {}} {
+		s.remember(of, w)
+		_, missing := s.missing[of]
+		_, known := s.known[of]
+		if missing != (w.err == why) || known == missing {
+			t.Errorf("%v: missing %v, known %v", w.err, missing, known)
+		}
+	}
+	if got := (&written{err: why}).reason(of); got.Error() != "it was written with schema 7, which cannot be read: too many references: "+ErrNoSchema.Error() {
+		t.Error(got)
+	}
+}
+
+// away is a registry that does not respond.
+type away struct{ asked atomic.Int32 }
+
+func (a *away) Schema(context.Context, uint32) ([]string, error) {
+	a.asked.Add(1)
+	time.Sleep(time.Second)
+	return nil, errors.New("no answer")
+}
+
+// Who waits for a query of another batch that fails has its error, and asks no more.
+func TestAQueryThatFailsIsAskedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &away{}
+		m := NewFramed(ofOrder, "").From(r)
+		var waiting sync.WaitGroup
+		for range 3 {
+			waiting.Go(func() {
+				if n, err := m.Prepare(t.Context(), records(2, 3)); n != 0 || err == nil || !strings.HasSuffix(err.Error(), "cannot be read: no answer") {
+					t.Errorf("%d, %v", n, err)
+				}
+			})
+		}
+		waiting.Wait()
+		if n := r.asked.Load(); n != 1 {
+			t.Errorf("%d questions", n)
 		}
 	})
 }

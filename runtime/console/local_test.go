@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -78,5 +79,52 @@ func TestOnlyTheTokenSignsIn(t *testing.T) {
 	}
 	if status, _ := get(browser, plain+"dead", "attacker.example:"+at.Port()); status == http.StatusOK {
 		t.Error("another name of the host was accepted")
+	}
+}
+
+// The token is taken by the first page alone, and the site ends with its context. Who is signed in
+// is the caller's matter only for Handler.
+func TestTheTokenIsTakenByTheFirstPage(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := console.Options{Database: "postgres://127.0.0.1:1/none", Logger: slog.New(slog.DiscardHandler)}
+	site, err := console.Local(ctx, "localhost:0", console.User{Name: "ann"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := url.Parse(site.URL)
+	if err != nil || at.Hostname() != "localhost" {
+		t.Fatal(site.URL, err)
+	}
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{{http.MethodGet, "/", http.StatusSeeOther}, {http.MethodPost, "/", http.StatusForbidden}, {http.MethodGet, "/dead", http.StatusForbidden}} {
+		r, err := http.NewRequestWithContext(ctx, c.method, "http://"+at.Host+c.path+"?token="+at.Query().Get("token"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultTransport.RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := body(t, answer)
+		answer.Body.Close()
+		if answer.StatusCode != c.want || (len(answer.Cookies()) == 1) != (c.want == http.StatusSeeOther) {
+			t.Errorf("%s %s: %d, %v %s", c.method, c.path, answer.StatusCode, answer.Cookies(), text)
+		}
+	}
+	cancel()
+	if err := <-site.Done; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	for want, change := range map[string]func(*console.Options){
+		"sets Options.Auth": func(o *console.Options) { o.Auth = func(*http.Request) (console.User, error) { return everyone, nil } }, "and Options.Hosts": func(o *console.Options) { o.Hosts = []string{"a"} },
+		"Options.Database is empty": func(o *console.Options) { o.Database = "" },
+	} {
+		wrong := o
+		change(&wrong)
+		if _, err := console.Local(t.Context(), "127.0.0.1:0", console.User{}, wrong); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
@@ -122,7 +124,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 			Generate: func(context.Context) (Parts, error) {
 				return *asked.Load(), nil
 			},
-		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out})
+		}, Options{Partitions: 2, Pause: time.Millisecond, Out: out, Pages: func(context.Context, string) (string, error) { return "PAGES", nil }})
 	}()
 	out.says(t, "dev: building example.com/shop/cmd/shop", 1)
 	out.says(t, "one true true debug", 4) // once for each sample, which has a database of its own
@@ -165,6 +167,15 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "Kafka     kcat"); n != 4 {
 		t.Errorf("%d brokers with all records were started, want 4:\n%s", n, out)
+	}
+	if n := strings.Count(out.String(), "dev: Pages     PAGES\n"); n != 1 || strings.Contains(out.String(), "the brokers are yours") {
+		t.Errorf("pages were served %d times, or the brokers are not dev's:\n%s", n, out)
+	}
+	_, database, _ := strings.Cut(out.String(), "dev: Postgres  psql '")
+	database, _, _ = strings.Cut(database, "'")
+	if conn, err := pgx.Connect(t.Context(), database); err == nil {
+		_ = conn.Close(t.Context())
+		t.Error("the database outlives dev")
 	}
 }
 

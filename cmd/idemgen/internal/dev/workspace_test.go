@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
 // The service of a workspace with vendored dependencies is built and run. A change of another
@@ -58,6 +61,49 @@ func TestServiceOfAWorkspace(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// With servers of somebody else's the service runs on them as they are: no record is sent, and
+// nothing is made or emptied.
+func TestServiceOnServersOfSomebodyElse(t *testing.T) {
+	postgres, err := idemtest.StartPostgres(t.Context(), idemtest.PostgresOptions{TCP: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = postgres.Close() })
+	theirs := &place{database: postgres.URL()}
+	if err := theirs.execute(t.Context(), "CREATE TABLE theirs (id int)"); err != nil {
+		t.Fatal(err)
+	}
+	dir, brokers := t.TempDir(), idemtest.Kafka(t, map[string]int32{"shop.v1": 1}).Addr()
+	write(t, filepath.Join(dir, "go.mod"), "module example.com/shop\n\ngo 1.26\n")
+	write(t, filepath.Join(dir, "shop.go"), "package shop\n")
+	write(t, filepath.Join(dir, "main", "main.go"), strings.Replace(program, `"VERSION"`, `os.Getenv("KAFKA_BROKERS"), os.Getenv("DATABASE_URL")`, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	out, ended := &output{}, make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Service{
+			Dir: dir,
+			Generate: func(context.Context) (Parts, error) {
+				return Parts{Migrations: filepath.Join(dir, "none"), Topics: []Topic{{Names: []string{"shop.v1"}}}, Samples: []Sample{sample("the test", "", "shop.v1")}}, nil
+			},
+		}, Options{Database: postgres.URL(), Brokers: brokers, Pause: time.Millisecond, Out: out})
+	}()
+	out.says(t, brokers+" "+postgres.URL()+" true true debug false false\n", 1)
+	out.says(t, "dev: the brokers are yours: send your records to "+brokers+"\n", 1)
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if text := out.String(); strings.Contains(text, "dev: sent") || strings.Contains(text, "dev: Postgres") || strings.Contains(text, "dev: Kafka") {
+		t.Error(text)
+	}
+	if err := theirs.execute(t.Context(), "INSERT INTO theirs VALUES (1)"); err != nil {
+		t.Error(err)
+	}
+	if err := Run(t.Context(), Service{Dir: dir}, Options{Database: "postgres://127.0.0.1:1/none", Brokers: brokers}); err == nil || !strings.Contains(err.Error(), "127.0.0.1") {
+		t.Errorf("a database that does not answer: %v", err)
 	}
 }
 

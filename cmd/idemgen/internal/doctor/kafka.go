@@ -331,9 +331,9 @@ func (k *cluster) offset(topic string, partition int32) int64 {
 
 // marked reports whether a service of idemgen has committed the group's offset.
 func (k *cluster) marked(topic string, partition int32) bool {
-	o, is := k.committed.Lookup(topic, partition)
+	o, _ := k.committed.Lookup(topic, partition)
 	_, ours := operate.CommittedBy(o.Metadata)
-	return is && ours
+	return ours
 }
 
 // fetchOffsets fetches the offsets that the group has committed; a group that does not exist has

@@ -35,6 +35,9 @@ func TestDoctorNamesSectionsThatAreThere(t *testing.T) {
 	}
 	manual, named := read(t, "../../../../docs/operations.md"), 0
 	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
 		for _, m := range regexp.MustCompile(`manual\("([^"]+)"\)`).FindAllStringSubmatch(read(t, file), -1) {
 			named++
 			if !regexp.MustCompile(`(?m)^#+ ` + regexp.QuoteMeta(m[1]) + `$`).MatchString(manual) {

@@ -78,6 +78,19 @@ func TestInitBesideASpec(t *testing.T) {
 	refused(t, "idemgen.yaml:9:17: ", "init")
 }
 
+// Of a spec of one's own, init says what is to be written in the handler, as generate does; the
+// sample has its handler.
+func TestInitSaysWhatTheHandlerLacks(t *testing.T) {
+	const lacks = "handler.go is yours: write OrderReturned there; a case says what must come out (idemgen case)\n"
+	for want, files := range map[bool]map[string]string{true: {"idemgen.yaml": spec + second}, false: nil} {
+		module(t, files)
+		code, _, stderr := run(t, "init")
+		if code != done || strings.Contains(stderr, lacks) != want || strings.Contains(stderr, "handler.go is yours") != want {
+			t.Errorf("a spec of one's own %v: exit code %d\n%s", want, code, stderr)
+		}
+	}
+}
+
 func TestInitKeepsAttributes(t *testing.T) {
 	module(t, map[string]string{".gitattributes": "* text\n"})
 	code, _, stderr := run(t, "init")
@@ -119,7 +132,8 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 	must(t, "check", "sub")
 }
 
-// What makes the module complete also copies what is vendored: for the workspace, if there is one.
+// What makes the module complete also copies what is vendored: for the workspace, if there is
+// one.
 func TestInitSaysHowToVendor(t *testing.T) {
 	for _, tc := range []struct {
 		files      []string
