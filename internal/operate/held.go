@@ -18,7 +18,11 @@ func (s *State) held(p *Problem) {
 	p.Code, p.State, p.Do = "locked", "LOCKED", "wait until that transaction ends, or end its session"
 	for _, l := range s.Locks {
 		p.locks = append(p.locks, l.String())
-		p.Ways = append(p.Ways, l.Ends()...)
+		for _, end := range l.Ends() { // a session may hold several of them
+			if !slices.Contains(p.Ways, end) {
+				p.Ways = append(p.Ways, end)
+			}
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func (s *State) letters() (all []Problem) {
 	}
 	costs := "the record has no effect until it is replayed"
 	if parked > 0 {
-		costs += fmt.Sprintf("; %s of the same record keys wait behind these", count(parked, "record"))
+		costs += fmt.Sprintf("; held back behind these: %s of the same record keys", count(parked, "record"))
 	}
 	const closed = "none of them is open"
 	if calls > 0 {
