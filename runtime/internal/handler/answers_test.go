@@ -34,6 +34,7 @@ func TestCallbackHearsOfItsStatementsError(t *testing.T) {
 	statements := map[string]map[string]string{ // to what each way hears
 		`SELECT 1 / 0`: {"Exec": uncalled},
 		`SELECT 1 / (2 - n) FROM generate_series(1, 2) AS n`: {"Exec": divided, "Query": divided, "QueryRow": divided, "Close": divided},
+		`SELECT 1 / (1 - n) FROM generate_series(1, 1) AS n`: {"QueryRow": uncalled},
 		`SELECT 7`:             {"Exec": none, "Query": none, "QueryRow": none, "Close": none},
 		`SELECT 7 WHERE false`: {"Exec": none, "Query": none, "QueryRow": pgx.ErrNoRows.Error(), "Close": none},
 		`SELECT 'x'`:           {"Exec": none, "Query": none, "QueryRow": bad, "Close": none},
