@@ -23,6 +23,8 @@ func TestACopyThatWentThroughJSONBIsTheSameContent(t *testing.T) {
 		`[1.0, 1.00, 1e0, 10e-1, 0.1E+1]`:                                 `[1,1,1,1,1]`,
 		`[100, 1e2, -0, -0.00, 0e5, 0.00012]`:                             `[1.00e2,100.0,0,0,0,12e-5]`,
 		`"\u0041\/\u00e9\ud83d\ude00\n"`:                                  `"A/\u00E9\ud83d\uDE00\u000a"`,
+		`"\u0041\u0042\b\f\r\t\"\\"`:                                      "\"AB\\u0008\\u000c\\u000d\\u0009\\u0022\\u005c\"",
+		`["\ud83dxxde00", "\ude00\ud83d", "\ud83d\u0041"]`:                `["\ufffdxxde00", "\ufffd\ufffd", "\ufffdA"]`,
 		`{"\u0061":1,"b":2}`:                                              `{"b":2,"a":1}`,
 		" {\n\"b\" : [ 1,\t\"x \\\" y\"]\r}":                              `{"b":[1,"x \" y"]}`,
 		`[true, false ,null]`:                                             `[true,false,null]`,

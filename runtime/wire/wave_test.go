@@ -39,6 +39,9 @@ func (p *scriptPlan) Add(b *Batch, m *Message) error {
 		switch verb {
 		case "put":
 			b.Puts(row)
+		case "upsert":
+			b.Upserts(row)
+			verb = "put"
 		case "read":
 			b.Reads(row)
 		case "delete":

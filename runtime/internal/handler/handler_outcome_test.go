@@ -26,10 +26,13 @@ func TestEndOfAHandlerIsNotThatOfItsCallback(t *testing.T) {
 	t.Parallel()
 	callbacks := map[string]func() error{
 		"succeeds": func() error { return nil },
-		"fails":    func() error { return errors.New("no") },
+		"fails":    func() error { return errors.New("no row") },
 		"panics":   func() error { panic("secret") },
 		"exits":    func() error { runtime.Goexit(); return nil },
 	}
+	const panicked, exited = "the handler panicked: a value of type string", "the handler ended its goroutine"
+	failed := map[string]string{"fails": "no row", "panics": panicked, "exits": exited} // of the callback
+	reasons := map[string]string{"fails": "no", "panics": panicked, "exits": exited}
 	ends := map[string]func() error{
 		"fails":  func() error { return errors.New("no") },
 		"panics": func() error { panic("secret") },
@@ -68,6 +71,13 @@ func TestEndOfAHandlerIsNotThatOfItsCallback(t *testing.T) {
 				next, n = next+3, n+2
 				if v := rig.Query(t, db, `SELECT (v - $1::int)::text FROM t`, before); v != "2" {
 					t.Errorf("a callback %s in %s, the handler %s: %s effects of the other records", called, ran, ended, v)
+				}
+				want := reasons[ended]
+				if failed[called] != "" && ran != "nothing" && ended != "exits" { // then its goroutine has ended
+					want = failed[called]
+				}
+				if reason := rig.Query(t, db, `SELECT reason FROM idem_dead_letter WHERE offs = $1`, next-2); reason != "handler: Test: "+want {
+					t.Errorf("a callback %s in %s, the handler %s: reason %q, want %q", called, ran, ended, reason, want)
 				}
 			}
 		}

@@ -110,10 +110,10 @@ func (g *Gauge) First(offset int64, at time.Time) {
 }
 
 func (g *Gauge) move(position int64, now time.Time) {
-	if !g.known || position != g.position {
+	if position != g.position {
 		g.behind = time.Time{}
 	}
-	if g.known && position < g.position { // it went back: what it had seen is read again
+	if position < g.position { // it went back: what it had seen is read again
 		g.seen, g.marks = time.Time{}, nil
 	}
 	g.position, g.known = position, true
@@ -124,7 +124,7 @@ func (g *Gauge) move(position int64, now time.Time) {
 // note updates since when the log extends beyond the position.
 func (g *Gauge) note(now time.Time) {
 	switch {
-	case !g.known || !g.told || g.end <= g.position:
+	case !g.known || g.end <= g.position:
 		g.behind = time.Time{}
 	case g.behind.IsZero():
 		g.behind = now

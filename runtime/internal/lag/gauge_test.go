@@ -38,6 +38,32 @@ func TestAgeIsThatOfTheOldestRecord(t *testing.T) {
 	check(t, "the end was heard of before", g, 40, Reading{Position: 12, End: 10, Counts: idemtype.Result{Applied: 5, Dead: 1, Duplicates: 5}})
 }
 
+// What is not known is not made up, and what is over begins anew.
+func TestAgeBeginsWithWhatIsKnown(t *testing.T) {
+	g := &Gauge{}
+	g.Parked(Parked{Keys: 2, Records: 3})
+	parked := Parked{Keys: 2, Records: 3}
+	g.At(0, at(0))
+	check(t, "no end", g, 5, Reading{End: Unknown, Records: Unknown, Parked: parked})
+	g.End(10, time.Time{}, at(5))
+	check(t, "an end", g, 7, Reading{End: 10, Records: 10, Age: 2 * time.Minute, Parked: parked})
+	g.First(0, time.Time{})
+	check(t, "a record without a time", g, 8, Reading{End: 10, Records: 10, Age: 3 * time.Minute, Parked: parked})
+	g.At(0, at(8))
+	check(t, "the same position", g, 9, Reading{End: 10, Records: 10, Age: 4 * time.Minute, Parked: parked})
+	g.At(4, at(9))
+	g.First(3, at(-60))
+	check(t, "a record that is durable", g, 10, Reading{Position: 4, End: 10, Records: 6, Age: time.Minute, Parked: parked})
+	g.End(4, time.Time{}, at(11)) // it was cut
+	check(t, "a lower end", g, 12, Reading{Position: 4, End: 4, Parked: parked})
+	g.End(5, time.Time{}, at(13))
+	check(t, "a record came", g, 14, Reading{Position: 4, End: 5, Records: 1, Age: time.Minute, Parked: parked})
+	g = &Gauge{}
+	g.End(10, time.Time{}, at(0))
+	g.At(0, at(3))
+	check(t, "an end before the position", g, 5, Reading{End: 10, Records: 10, Age: 2 * time.Minute})
+}
+
 // Time goes on while nothing moves, also when more comes.
 func TestAgeGrowsWhileNothingMoves(t *testing.T) {
 	g := &Gauge{}

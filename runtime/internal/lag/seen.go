@@ -31,7 +31,7 @@ func (g *Gauge) mark(end int64, after time.Time) {
 	if n := len(g.marks); n > 0 {
 		last = g.marks[n-1].after
 	}
-	if after.IsZero() || !after.After(last) {
+	if !after.After(last) {
 		return
 	}
 	if n := len(g.marks); n > 1 && g.passing < g.every || n > 0 && g.marks[n-1].end == end {

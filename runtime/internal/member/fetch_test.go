@@ -34,7 +34,7 @@ func (p *solo) applied(id idem.Partition, want ...int64) {
 func TestClientReadsFromThePositions(t *testing.T) {
 	pollsMember(t, func(t *testing.T, p *solo) {
 		p.sink.ledger.next[first], p.b.low[first], p.b.high[first] = 3, 1, 9
-		p.Assign([]idem.Partition{first})
+		p.assigns(first)
 		p.does("assigned", "Assign []")
 		p.accepts(first, 3) // the client may have it from before
 		p.polls(100 * time.Millisecond)
@@ -54,7 +54,7 @@ func TestClientReadsFromThePositions(t *testing.T) {
 		p.does("with a lost position", "Seek 0@6")
 		p.polls(12 * time.Second)
 		p.does("later", "Seek 0@6") // the log has more, and the client delivers none
-		p.Assign([]idem.Partition{second})
+		p.assigns(second)
 		p.polls(100 * time.Millisecond)
 		p.does("assigned another", "Assign []", "Assign [1@0]", "Resume 1")
 		p.PositionLost(nil)
@@ -62,9 +62,15 @@ func TestClientReadsFromThePositions(t *testing.T) {
 		if got := p.b.done(); len(got) != 2 || !slices.Contains(got, "Seek 0@6") || !slices.Contains(got, "Seek 1@0") {
 			t.Errorf("with lost positions, the client was told %q", got)
 		}
+		p.PositionLost(p.Find(topicName, 0))
+		p.PositionLost(p.Find(topicName, 1))
+		p.polls(time.Second)
+		if got := p.b.done(); len(got) != 2 {
+			t.Errorf("with two lost positions, the client was told %q", got)
+		}
 		p.Revoke([]idem.Partition{first, {Topic: "other"}}, false)
 		p.does("revoked", "Unassign [0]")
-		p.Assign([]idem.Partition{first})
+		p.assigns(first)
 		p.Revoke([]idem.Partition{first}, false) // before it was taken over
 		p.does("assigned and revoked at once", "Assign []", "Unassign []")
 		if err := p.Leave(); err != nil {
@@ -93,7 +99,7 @@ func TestClientPausesWhatIsNotRead(t *testing.T) {
 			}
 			return idem.TakeOver{}, ctx.Err()
 		}
-		p.Assign([]idem.Partition{first})
+		p.assigns(first)
 		p.polls(time.Second)
 		p.does("halted", "Assign []")
 		p.accepts(first, 0)

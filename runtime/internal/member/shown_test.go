@@ -52,7 +52,7 @@ func TestComparisonOfASilentPartition(t *testing.T) {
 				p.sink.assign = func(context.Context, idem.Assignment) (idem.Position, error) {
 					return idem.Position{Offset: 5, Epoch: 3}, nil
 				}
-				p.Assign([]idem.Partition{first})
+				p.assigns(first)
 				p.polls(time.Second)
 				p.does("assigned", "Assign []", "Assign [0@5]", "Resume 0")
 				p.b.set(func() {

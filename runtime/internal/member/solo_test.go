@@ -31,6 +31,10 @@ type quietBrokers struct {
 	asked     int              // calls of Topics
 	calls     []string
 	commits   []map[idem.Partition]idem.Commit
+	ended     [][]int32                // partitions of each query for the ends of several logs
+	windows   map[string]time.Duration // of keys, by topic
+	configs   []string                 // topics whose configuration was queried
+	waits     func(call string)        // is called in Commit and Close, unless it is nil
 }
 
 // did notes a call of the client, and returns its error.
@@ -71,7 +75,21 @@ func (b *quietBrokers) Assign(list []member.At) error {
 func (b *quietBrokers) Seek(a member.At) error         { return b.did("Seek", at(a)) }
 func (b *quietBrokers) Pause(id idem.Partition) error  { return b.did("Pause", id.Number) }
 func (b *quietBrokers) Resume(id idem.Partition) error { return b.did("Resume", id.Number) }
-func (b *quietBrokers) Close() error                   { return b.did("Close") }
+
+func (b *quietBrokers) Close() error {
+	b.wait("Close")
+	return b.did("Close")
+}
+
+// wait takes as long as the test says.
+func (b *quietBrokers) wait(call string) {
+	b.mu.Lock()
+	waits := b.waits
+	b.mu.Unlock()
+	if waits != nil {
+		waits(call)
+	}
+}
 
 func (b *quietBrokers) Unassign(list []idem.Partition) error {
 	var all []int32
@@ -92,14 +110,21 @@ func (b *quietBrokers) End(id idem.Partition) int64 {
 }
 
 func (b *quietBrokers) Commit(_ context.Context, offsets map[idem.Partition]idem.Commit) error {
+	b.wait("Commit")
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.commits = append(b.commits, offsets)
 	return b.fails["Commit"]
 }
 
-func (b *quietBrokers) Committed(context.Context, string, []int32) (map[int32]idem.Commit, error) {
-	return nil, nil
+func (b *quietBrokers) Committed(_ context.Context, topic string, numbers []int32) (map[int32]idem.Commit, error) {
+	of := map[int32]idem.Commit{}
+	for _, n := range numbers {
+		of[n] = idem.Commit{Offset: 10 + int64(n), Metadata: topic}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return of, b.fails["Committed"]
 }
 
 func (b *quietBrokers) Topics(ctx context.Context, _ ...string) (map[string]intake.Topic, error) {
@@ -139,10 +164,13 @@ func (b *quietBrokers) Last(_ context.Context, id idem.Partition) (idem.Position
 func (b *quietBrokers) Ends(_ context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	all := map[idem.Partition]int64{}
+	all, numbers := map[idem.Partition]int64{}, []int32{}
 	for _, id := range list {
 		all[id] = max(b.ends[id], b.high[id])
+		numbers = append(numbers, id.Number)
 	}
+	slices.Sort(numbers)
+	b.ended = append(b.ended, numbers)
 	return all, b.fails["Ends"]
 }
 
@@ -152,14 +180,51 @@ func (b *quietBrokers) OpenTransaction(context.Context, idem.Partition) string {
 	return b.holder
 }
 
-func (b *quietBrokers) TopicConfig(context.Context, string) (map[string]string, error) {
+func (b *quietBrokers) TopicConfig(_ context.Context, topic string) (map[string]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.configs = append(b.configs, topic)
 	return nil, b.fails["TopicConfig"]
 }
 
-// heeding is a sink that keeps what it is told of the group.
+// heeding is a sink that keeps what it is told of the group, and since when a log ends where it
+// does.
 type heeding struct {
 	*fakeSink
-	whys []error
+	whys     []error
+	since    []endSince
+	silences []string     // what it is told of silent partitions
+	idle     int64        // where the log ended at the last call of Idle
+	revoked  *idem.Commit // what Revoked returns, unless it is nil
+}
+
+type endSince struct {
+	partition int32
+	end       int64
+	after     time.Time
+}
+
+func (h *heeding) Revoked(id idem.Partition) idem.Commit {
+	durable := h.fakeSink.Revoked(id)
+	if h.revoked != nil {
+		durable = *h.revoked
+	}
+	return durable
+}
+
+func (h *heeding) Idle(ctx context.Context, id idem.Partition, end int64) error {
+	h.idle = end
+	return h.fakeSink.Idle(ctx, id, end)
+}
+
+func (h *heeding) Silent(id idem.Partition, since time.Time, why string) {
+	h.fakeSink.Silent(id, since, why)
+	h.silences = append(h.silences, fmt.Sprintf("%d since %s: %s", id.Number, since.Format("15:04:05"), why))
+}
+
+func (h *heeding) End(id idem.Partition, end int64, after time.Time) {
+	h.fakeSink.End(id, end, after)
+	h.since = append(h.since, endSince{id.Number, end, after})
 }
 
 func (h *heeding) Group(why error) {
@@ -194,8 +259,10 @@ func pollsMember(t *testing.T, test func(t *testing.T, p *solo)) {
 		}
 		sink := &heeding{fakeSink: newSink(t, newLedger())}
 		log := &testLog{}
+		sub := subscription()
+		sub.Window = func(topic string) time.Duration { return b.windows[topic] }
 		m := member.New(t.Context(), member.Config{
-			Subscription: subscription(), Sink: sink, Client: b, Log: textLogger(log), Brokers: "b:9092", Session: "45 s", FetchBytes: 1 << 20,
+			Subscription: sub, Sink: sink, Client: b, Log: textLogger(log), Brokers: "b:9092", Session: "45 s", FetchBytes: 1 << 20,
 		})
 		t.Cleanup(func() { _ = m.Leave() })
 		test(t, &solo{Member: m, b: b, t: t, sink: sink, log: log})
@@ -205,6 +272,16 @@ func pollsMember(t *testing.T, test func(t *testing.T, p *solo)) {
 // pollsMemberIn is [pollsMember] in a test of its own.
 func pollsMemberIn(t *testing.T, name string, test func(t *testing.T, p *solo)) {
 	t.Run(name, func(t *testing.T) { pollsMember(t, test) })
+}
+
+// assigns assigns partitions. The next poll hears that they were taken over, and none before.
+func (p *solo) assigns(list ...idem.Partition) {
+	hold := make(chan struct{})
+	p.b.set(func() { p.b.hold = hold })
+	p.Assign(list)
+	p.b.set(func() { p.b.hold = nil })
+	close(hold)
+	synctest.Wait()
 }
 
 // polls does what is due between polls, for a time.

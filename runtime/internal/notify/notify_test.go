@@ -181,3 +181,37 @@ func TestWithoutHooksNothingIsAllocated(t *testing.T) {
 		t.Errorf("%v allocations, events wanted: %v", allocs, h.WantsEvents())
 	}
 }
+
+// calling hears of calls and states only.
+type calling map[string]string
+
+func (c calling) OnState(_ idemtype.Partition, from, to string, _ error) {
+	c["state"] = from + " to " + to
+}
+
+func (c calling) OnCallStart(ctx context.Context, _ idemtype.Partition) context.Context {
+	return context.WithValue(ctx, key{}, "call")
+}
+
+type startsOnly struct{}
+
+func (startsOnly) OnCallStart(ctx context.Context, _ idemtype.Partition) context.Context {
+	return context.WithValue(ctx, key{}, "start")
+}
+
+// A hook hears what its methods are for, in the order of their arguments. A nil one is refused.
+func TestHookHearsOfCallsAndStates(t *testing.T) {
+	heard := calling{}
+	h, err := notify.New(quiet, []hook.Hook{heard, startsOnly{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.State(idemtype.Partition{}, "READY", "HALTED", nil)
+	if ctx := h.CallStart(t.Context(), idemtype.Partition{}); ctx.Value(key{}) != "start" || heard["state"] != "READY to HALTED" {
+		t.Errorf("the context has %v, heard %v", ctx.Value(key{}), heard)
+	}
+	var none calling
+	if _, err := notify.New(quiet, []hook.Hook{none}); err == nil || !strings.Contains(err.Error(), "notify_test.calling is nil") {
+		t.Errorf("a nil map: %v", err)
+	}
+}

@@ -56,6 +56,21 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 			c.Set(log, &Reason{Do: "mend", Err: errors.New("down")})
 			c.Set(log, early)
 		}, "makes no progress: down do=mend, waits: not yet, makes no progress: not yet do=wait"},
+		"it waits after progress": {func(c *Condition, log *slog.Logger) {
+			c.Set(log, nil)
+			c.Set(log, joining)
+		}, "makes no progress: joining do=wait"},
+		"it waits after long": {func(c *Condition, log *slog.Logger) {
+			time.Sleep(10 * time.Second)
+			c.Set(log, joining)
+		}, "makes no progress: not yet do=wait, makes no progress: joining do=wait"},
+		"a fault is taken back": {func(c *Condition, log *slog.Logger) {
+			down := errors.New("down")
+			c.Set(log, down)
+			c.End(errors.New("another"))
+			time.Sleep(time.Second)
+			c.End(down)
+		}, "makes no progress: down do=wait: the runtime keeps retrying; if it lasts, remove the cause, makes progress"},
 		"for long": {func(c *Condition, log *slog.Logger) {
 			time.Sleep(time.Minute)
 			c.Set(log, nil)
@@ -85,4 +100,31 @@ func TestWhatAStartBeginsWithIsLoggedIfItLasts(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A reason has begun when it was first given, and its line is not repeated once nobody waits.
+func TestReasonHasABeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var lines strings.Builder
+		log := slog.New(slog.NewTextHandler(&lines, nil))
+		c, start := &Condition{}, time.Now()
+		stop := c.Begin(log, errors.New("starting"), time.Hour)
+		for n, step := range []struct {
+			why   error
+			since time.Duration
+		}{{errors.New("down"), time.Second}, {errors.New("down"), time.Second}, {errors.New("locked"), 3 * time.Second}, {nil, 3 * time.Second}, {errors.New("locked"), 5 * time.Second}} {
+			time.Sleep(time.Second)
+			c.Set(log, step.why)
+			if since, why := c.Why(); why != step.why || since.Sub(start) != step.since {
+				t.Errorf("step %d: %v since %v, want %v", n, why, since.Sub(start), step.since)
+			}
+		}
+		stop()
+		n := strings.Count(lines.String(), "makes no progress")
+		time.Sleep(10 * time.Minute)
+		if again := strings.Count(lines.String(), "makes no progress"); n != 3 || again != n {
+			t.Errorf("%d lines, then %d", n, again)
+		}
+		c.Set(log, nil) // which waits for nobody
+	})
 }

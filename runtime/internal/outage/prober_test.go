@@ -72,3 +72,28 @@ func TestProbeEndsWithThoseWhoWait(t *testing.T) {
 		}
 	})
 }
+
+// Who waits after all others have left begins anew.
+func TestProbeBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var up atomic.Bool
+		p := &Prober{Try: func(context.Context) error {
+			if up.Load() {
+				return nil
+			}
+			return errors.New("refused")
+		}}
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			if err := p.Wait(ctx, func(error) {}); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("got %v", err)
+			}
+			cancel()
+			up.Store(true)
+			if err := p.Wait(t.Context(), func(error) {}); err != nil {
+				t.Errorf("got %v", err)
+			}
+			up.Store(false)
+		}
+	})
+}

@@ -2,11 +2,14 @@ package outage
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -50,5 +53,37 @@ func TestWordsAreTheSameAtEachTry(t *testing.T) {
 	}
 	if a, b := Words(lost(40001)), Words(lost(40002)); a != b || a != "the connection was lost" {
 		t.Errorf("%q and %q", a, b)
+	}
+}
+
+// Only errors without words of their own are put into words, and keep their cause.
+func TestErrorsInWords(t *testing.T) {
+	server := &pgconn.PgError{Code: "57P01", Message: "terminating"}
+	unreachable := &Unreachable{io.EOF}
+	for _, err := range []error{nil, server, fmt.Errorf("send: %w", server), unreachable, errors.New("something else")} {
+		if got := InWords(err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+	for want, err := range map[string]error{
+		"the connection was lost":  fmt.Errorf("read: %w", io.EOF),
+		"no answer in time":        &net.OpError{Op: "read", Err: os.ErrDeadlineExceeded},
+		"too many open files":      os.NewSyscallError("socket", syscall.EMFILE),
+		"certificate is not":       fmt.Errorf("tls: %w", x509.CertificateInvalidError{Reason: x509.Expired}),
+		"certificate is not accep": x509.HostnameError{Certificate: &x509.Certificate{}, Host: "db.example"},
+		"server's certificate":     &tls.CertificateVerificationError{Err: errors.New("odd")},
+	} {
+		if got := InWords(err); !strings.Contains(got.Error(), want) || !errors.Is(got, err) {
+			t.Errorf("%v became %v, want %q", err, got, want)
+		}
+	}
+	for want, err := range map[string]error{
+		"wait: the runtime keeps retrying; if it lasts, remove": &MissingRight{Role: "shop", Err: server},
+		"end the session that holds the lock":                   &pgconn.PgError{Code: "55P03"},
+		"see whether the database runs":                         fmt.Errorf("start: %w", unreachable),
+	} {
+		if do := ReasonOf(err).Do; !strings.Contains(do, want) {
+			t.Errorf("%v: %q, want %q", err, do, want)
+		}
 	}
 }

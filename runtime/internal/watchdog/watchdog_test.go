@@ -335,3 +335,20 @@ func TestTimeAsideIsNotTheCalls(t *testing.T) {
 		}
 	})
 }
+
+// The work's deadline is a call's if it comes before the call's own.
+func TestLaterDeadlineOfTheWorkIsNotTheCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rules := patient()
+		work, cancel := context.WithTimeout(t.Context(), 2*rules.Limit)
+		defer cancel()
+		_, _ = watchdog.Run(work, rules, func(w *watch) error {
+			return call(w, "a", func(ctx *watchdog.Context) error {
+				if got, ok := ctx.Deadline(); !ok || !got.Equal(time.Now().Add(rules.Limit)) {
+					t.Errorf("deadline in %v, want %v", time.Until(got), rules.Limit)
+				}
+				return nil
+			})
+		})
+	})
+}

@@ -125,3 +125,27 @@ func TestStatementsArePreparedAnewOnce(t *testing.T) {
 		t.Errorf("behind an acknowledgement: %+v", next)
 	}
 }
+
+// The pauses of a record grow from the first one to the longest, and one that is asked for without
+// a time is as long as the last.
+func TestPausesOfARecordGrow(t *testing.T) {
+	var c count
+	p := &wire.FailurePolicy{Retries: 9, InitialBackoff: time.Millisecond, MaxBackoff: 100 * time.Millisecond}
+	within := func(what string, after, most time.Duration) {
+		t.Helper()
+		if after < most/2 || after > most {
+			t.Errorf("%s: a pause of %v, want %v or down to half of it", what, after, most)
+		}
+	}
+	for n := range 9 {
+		after, again := c.again(5, p, refusal())
+		if within("a failure", after, min(time.Millisecond<<n, p.MaxBackoff)); !again {
+			t.Errorf("failure %d is the last", n+1)
+		}
+		after, _ = c.again(5, p, verdict.RetryAfter(-1, refusal()))
+		within("the usual pause", after, min(time.Millisecond<<n, p.MaxBackoff))
+	}
+	if _, again := c.again(5, p, refusal()); again {
+		t.Error("it is tried more often than the policy says")
+	}
+}
