@@ -319,7 +319,7 @@ func (t *Transaction) Run(ctx context.Context, work func(context.Context) error)
 	case errors.Is(err, watchdog.ErrAbandoned):
 		return &verdict.Halt{Code: halt.Handler, Offset: c.of.Message.Offset, Reason: "handler " + c.of.Event + " did not return when its context ended"}
 	case errors.Is(err, watchdog.ErrExit):
-		return t.ended(ctx, c, cmp.Or(c.err, c.answer))
+		return t.ended(ctx, c, cmp.Or(c.err, c.answer, errExit))
 	}
 	return err
 }
