@@ -69,6 +69,7 @@ test:
 	@INSTALL=1 ./scripts/cc.sh $(MAKE) --no-print-directory tested
 
 tested:
+	@$(FASTER) go list -export -f '' $$(./scripts/tested.sh ./...) >/dev/null # compiles once what go commands of tests need, too
 	$(FASTER) $(GOTEST) $(LONGEST) $$(./scripts/tested.sh ./... ./bench/... ./bench/peers/... | grep -v -F -x "$$(go list $(BRIEFLY))")
 	$(FASTER) $(GOTEST) -count=1 $$(./scripts/tested.sh ./scripts/...) # they read files of other modules, which the cache does not see
 	$(FASTER) $(GOTEST) -short $$(./scripts/tested.sh $(BRIEFLY))

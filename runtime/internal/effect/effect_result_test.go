@@ -131,7 +131,7 @@ func TestLetterKeepsTheResult(t *testing.T) {
 				forget()
 				idemtest.Exec(t, db, `ALTER TABLE t DROP CONSTRAINT later`)
 				rig.Ask(t, db, "replay", 0)
-				rig.Apply(t, rig.Own(t, s.Consumer(t, db)), nil)
+				rig.Settled(t, db, rig.Own(t, s.Consumer(t, db)))
 				rig.Want(t, "letters", rig.LettersNow(t, db), "0 r replayed")
 				rig.Want(t, "calls", p.Count(1), calls)
 			})

@@ -357,7 +357,8 @@ func TestSchedules(t *testing.T) {
 	t.Logf("%d schedules, %d steps in %v: %.0f a minute", played.Load(), steps.Load(), took.Round(time.Second), float64(played.Load())/took.Minutes())
 }
 
-// A seed takes the same steps, whatever was played before.
+// A seed takes the same steps, whatever was played before, unless the machine is so slow that a
+// take-over gives up: it does so after 10 s of real time.
 func TestAScheduleRepeats(t *testing.T) {
 	t.Parallel()
 	first, second := newSimulation(t), newSimulation(t)
@@ -367,9 +368,17 @@ func TestAScheduleRepeats(t *testing.T) {
 		first.play(seed)
 		steps[seed] = strings.Join(first.steps, "\n")
 	}
+	repeated := 0
 	for seed := uint64(most); seed > 0; seed-- {
-		if second.play(seed); strings.Join(second.steps, "\n") != steps[seed] {
-			t.Errorf("schedule %d\n%s\nand then\n%s", seed, steps[seed], strings.Join(second.steps, "\n"))
+		second.play(seed)
+		switch again := strings.Join(second.steps, "\n"); {
+		case again == steps[seed]:
+			repeated++
+		case !strings.Contains(steps[seed]+again, "changed during every attempt to take it over"):
+			t.Errorf("schedule %d\n%s\nand then\n%s", seed, steps[seed], again)
 		}
+	}
+	if repeated < most/2 {
+		t.Errorf("only %d of %d schedules repeat", repeated, most)
 	}
 }
