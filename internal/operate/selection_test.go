@@ -264,6 +264,29 @@ SELECT s, o, q, 'd', 'decode: bad', clock_timestamp() - random() * interval '1 m
 	want(t, "letters", fmt.Sprint(got, err), "[1 0:5 1 1 0:9 1 2 0:3 1 2 0:7 1 2 0:7 2 2 1:1 1] <nil>")
 }
 
+// An offset of a topic that was made again means the letter of the present one, even if its ledger
+// is the older one. A letter of the former one is meant by its topic id, or if there is no other.
+func TestAnOffsetMeansTheLetterOfThePresentTopic(t *testing.T) {
+	db := database(t)
+	w := begin(t, db, orders, oldID)
+	typo := orders
+	typo.TopicID = newID
+	_, err := operate.Set(t.Context(), db, typo, operate.Target{From: halt.NoLedger, To: 0}, ann)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.batch(5) // so this one is the present one
+	idemtest.Exec(t, db, `INSERT INTO idem_dead_letter (stream, offs, seq, state, reason)
+SELECT stream, o, 1, 'd', 'decode: bad' FROM idem_stream, (VALUES (7), (8)) v (o) WHERE o = 7 OR topic_id = $1`, newID)
+	for place, want := range map[operate.Place]string{{Offset: 7}: oldID, {Offset: 7, TopicID: newID}: newID, {Offset: 8}: newID} {
+		place.Consumer, place.Topic = orders.Consumer, orders.Topic
+		found, err := operate.FindLetters(t.Context(), db, []operate.Place{place})
+		if err != nil || len(found) != 1 || found[0].TopicID != want {
+			t.Errorf("%+v means %+v, %v", place, found, err)
+		}
+	}
+}
+
 // A request about more letters than are changed at a time is made of all of them.
 func TestManyLettersAreAskedAbout(t *testing.T) {
 	db := database(t)

@@ -182,6 +182,21 @@ func TestAFailureWhileWritingLeavesEverythingAsItWas(t *testing.T) {
 	}
 }
 
+// A file that cannot take its place is named.
+func TestAFileThatCannotTakeItsPlaceIsNamed(t *testing.T) {
+	dir, f := folder(t, map[string]string{})
+	changes, err := Compare(f, []File{{"idem_gen.go", Owned, []byte(ours)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "idem_gen.go", "of"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Apply(changes); err == nil || !strings.Contains(err.Error(), "idem_gen.go") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A process that is killed between two writes leaves its temporary files. They are removed once
 // they cannot be those of another process that is at work.
 func TestTemporaryFilesOfAKilledProcessAreRemoved(t *testing.T) {

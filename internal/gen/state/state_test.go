@@ -216,6 +216,10 @@ func TestTableChanges(t *testing.T) {
 		}, `foreign key [order_id references lines on delete restrict] of "orders" is new`},
 		{"another foreign key", func(s *model.Service) { s.Tables[1].ForeignKeys[0].OnDelete = "restrict" },
 			`refused: lines: foreign key [of references orders on delete restrict] of "lines" was [of references orders on delete cascade]; idemgen does not drop it`},
+		{"a foreign key of another column in place of one", func(s *model.Service) {
+			s.Tables[1].ForeignKeys = []model.ForeignKey{{Columns: s.Tables[1].Columns[:1], References: s.Tables[0], OnDelete: "cascade"}}
+		}, `foreign key [line references orders on delete cascade] of "lines" is new; ` +
+			`refused: lines: foreign key [of references orders on delete cascade] of "lines" was removed; idemgen does not drop it`},
 		{"foreign key gone", func(s *model.Service) { s.Tables[1].ForeignKeys = nil },
 			`refused: lines: foreign key [of references orders on delete cascade] of "lines" was removed; idemgen does not drop it`},
 		{"another name in the database", func(s *model.Service) { s.Tables[0].Stored = "T_SALES" },
