@@ -115,19 +115,13 @@ func TestHalfEmptyIsOfRecordsAndBytes(t *testing.T) {
 	for _, test := range []struct {
 		put, size int
 		want      string // after each batch that is taken
+		q         *Queue
 	}{
-		{40, large, "false true false false"},
-		{4, 600, "false false false true"},
-		{12, 100, "false false true false"},
+		{40, large, "false true false false", openQueue(10, 1<<30, time.Hour)},
+		{4, 600, "false false false true", openQueue(1, 1000, time.Hour)},
+		{12, 100, "false false true false", openQueue(3, 1000, time.Hour)},
 	} {
-		q := openQueue(10, 1000, time.Hour)
-		if test.size == large {
-			q = openQueue(10, 1<<30, time.Hour)
-		} else if test.size == 600 {
-			q = openQueue(1, 1000, time.Hour)
-		} else {
-			q = openQueue(3, 1000, time.Hour)
-		}
+		q := test.q
 		fill(q, test.put, test.size)
 		if !q.pauseIfFull() {
 			t.Fatalf("%d records of %d bytes do not fill it", test.put, test.size)

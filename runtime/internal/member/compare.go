@@ -184,7 +184,7 @@ func compareWith(ctx context.Context, c Asker, list []subject, topics map[string
 				return found, err
 			}
 		}
-		if (s.lost || f.at.Offset < f.high) && f.at.Epoch >= 0 && !f.otherTopic() {
+		if (s.lost || f.silent && f.at.Offset < f.high) && f.at.Epoch >= 0 && !f.otherTopic() {
 			if f.epochEnd, err = c.EpochEnd(ctx, id, f.at); err != nil {
 				return found, err
 			}

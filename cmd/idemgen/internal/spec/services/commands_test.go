@@ -15,7 +15,7 @@ const done, second = command.Done, commandtest.Second
 // idemgen are the commands that tests run, and what they write and read.
 var (
 	idemgen             = commandtest.Commands(spec.Commands)
-	run, must, refused  = idemgen.Run, idemgen.Must, idemgen.Refused
+	run, must           = idemgen.Run, idemgen.Must
 	module, write, read = commandtest.Module, commandtest.Write, commandtest.Read
 	compiles            = commandtest.Compiles
 )
