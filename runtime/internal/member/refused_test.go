@@ -151,7 +151,7 @@ func relaysSay(t *testing.T, cases []unserved) {
 				go func() { ended <- r.Run(ctx) }()
 				defer func() { cancel(); <-ended }()
 				says := func() string { return plainly(fmt.Sprint(r.Health())) }
-				for end := time.Now().Add(time.Minute); !strings.Contains(says(), of.words); time.Sleep(20 * time.Millisecond) {
+				for end := time.Now().Add(time.Minute); !strings.Contains(says(), of.words) || len(errorsIn(log)) == 0; time.Sleep(20 * time.Millisecond) {
 					if time.Now().After(end) {
 						t.Fatalf("Health: %s", says())
 					}
