@@ -106,8 +106,7 @@ func opened(t *testing.T, reader, writer, value string) string {
 	return string(got)
 }
 
-// Values of other schemas are read by their members: each keeps what it meant when it was
-// written.
+// Values of other schemas are read by their members: each keeps what it meant when it was written.
 func TestValuesOfOtherSchemas(t *testing.T) {
 	record := func(fields string) string { return `{"type":"record","name":"A","fields":[` + fields + `]}` }
 	logical := func(typ, name string) string {
@@ -156,8 +155,8 @@ func TestValuesOfOtherSchemas(t *testing.T) {
 	}
 }
 
-// A schema may refer to others; one that is none of Avro is refused, and so are values that are
-// no record.
+// A schema may refer to others. One that is not a schema of Avro is refused, and so are values
+// that are no records.
 func TestSchemasThatWereWrittenWith(t *testing.T) {
 	is := typeOf(t, `{"type":"record","name":"A","fields":[{"name":"x","type":"long"}]}`, "")
 	as, err := is.Written([]string{`{"type":"record","name":"In","namespace":"other","fields":[{"name":"q","type":"int"}]}`,

@@ -5,8 +5,7 @@ import "time"
 // Judge judges a state that a test made.
 func (s *State) Judge() []Problem { return s.judge() }
 
-// Said returns the cause of all dead letters of a database. The group is the largest part of
-// them.
+// Said returns the cause of all dead letters of a database. The group is the largest part of them.
 func (g *Group) Said(all int) string { return g.said(all) }
 
 // SearchOnce lets a search read letters once.

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/judged.txt and next.txt")
 
-// allOf are all words of a problem, but those that are empty.
+// allOf returns the fields of a problem that are not empty, one on each line.
 func allOf(p *operate.Problem) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s %s %s: %s\n", p.Severity, p.Subject, p.Code, p.State, p.Title)

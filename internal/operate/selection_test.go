@@ -167,8 +167,8 @@ func TestAnExactSelectionIsOneGroup(t *testing.T) {
 	}
 }
 
-// Letters of a topic that was made again can be read and discarded, with those parked behind
-// them, although no process owns them. They cannot be replayed.
+// Letters of a topic that was made again can be read and discarded, with those parked behind them,
+// although no process owns them. They cannot be replayed.
 func TestLettersOfAFormerTopic(t *testing.T) {
 	db := database(t)
 	was := begin(t, db, orders, oldID)

@@ -37,8 +37,8 @@ CREATE RULE "No" AS ON DELETE TO ruled DO INSTEAD NOTHING; CREATE RULE too AS ON
 // tempSchema is the schema of a session's temporary tables.
 var tempSchema = regexp.MustCompile(`pg_temp_[0-9]+`)
 
-// Each thing that a spec expects of a table and that the table does not have is told, with what
-// to do; what a trigger may do, or no step needs, is not.
+// Whatever a table lacks that its spec expects is reported, with what to do about it. What a
+// trigger may fill, or no step needs, is not reported.
 func TestEachDifferenceIsTold(t *testing.T) {
 	t.Parallel()
 	conn, err := idemtest.DB(t).Acquire(t.Context())

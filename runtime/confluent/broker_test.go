@@ -11,7 +11,6 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/idemgen/idemgen/internal/kit/fakebroker"
@@ -36,25 +35,9 @@ func asks(t *testing.T) (*kfake.Cluster, *broker) {
 	cluster, err := fakebroker.New(kfake.NumBrokers(1), kfake.SeedTopics(2, first.Topic))
 	must(err)
 	t.Cleanup(cluster.Close)
-	record := func() *kgo.Record { return &kgo.Record{Topic: first.Topic, Value: []byte("x")} }
-	write := func(options ...kgo.Opt) *kgo.Client {
-		client, err := kgo.NewClient(append(options, kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
-		must(err)
-		t.Cleanup(client.Close)
-		return client
-	}
-	plain := write()
-	must(plain.ProduceSync(t.Context(), record(), record(), record()).FirstErr())
-	deleted, topic, p := kmsg.NewPtrDeleteRecordsRequest(), kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Offset = 1
-	topic.Topic, topic.Partitions = first.Topic, append(topic.Partitions, p)
-	deleted.Topics = append(deleted.Topics, topic)
-	_, err = deleted.RequestWith(t.Context(), plain)
+	end, err := fakebroker.OpenLog(t.Context(), cluster, first.Topic)
 	must(err)
-	open := write(kgo.TransactionalID("open"))
-	must(open.BeginTransaction())
-	must(open.ProduceSync(t.Context(), record(), record()).FirstErr())
-
+	t.Cleanup(end)
 	config := kafka.ConfigMap{"bootstrap.servers": cluster.ListenAddrs()[0], "group.id": "orders", "isolation.level": "read_committed", "enable.partition.eof": true, "auto.offset.reset": "error", "log_level": 0}
 	client, err := kafka.NewConsumer(&config)
 	must(err)

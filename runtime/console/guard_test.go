@@ -19,8 +19,8 @@ import (
 const arguments = "?consumer=projector&topic=orders.v1&partition=0&offset=1&at=1&verb=replay&reason=test&class=database&through=1795811531422555.2147483647.9.9" +
 	"&way=idemgen+stream+release+--consumer+projector+--topic+orders.v1+--partition+0+--reason+record-refused"
 
-// A page is served to those who have its right, and to nobody else, whatever the buttons show.
-// Who is not signed in gets nothing, not even a style.
+// A page is served to those who have its right, and to nobody else, whatever the buttons show. Who
+// is not signed in gets nothing, not even a style.
 func TestEachPageNeedsItsRight(t *testing.T) {
 	s := troubled(t)
 	for _, user := range []console.User{{}, {Name: "ana"}, {Name: "ana", Act: true}, {Name: "ana", Payload: true}, everyone} {
@@ -72,8 +72,8 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-// A request of another site changes nothing, whichever header shows where it is from; neither
-// does one that reaches the console by a name that is not on its list, for which nothing is shown
+// A request of another site changes nothing, whichever header shows where it is from; neither does
+// one that reaches the console by a name that is not on its list, for which nothing is shown
 // either.
 func TestOtherSitesAreRefused(t *testing.T) {
 	s := troubled(t)

@@ -34,18 +34,12 @@ func asks(t *testing.T) (*kfake.Cluster, *broker) {
 	}
 	t.Cleanup(cluster.Close)
 	state := &clientlog.Connections{}
-	client := clientOf(t, cluster, kgo.WithHooks(state))
-	return cluster, &broker{group: client, fetch: client, name: "orders", state: state, timeout: 20 * time.Second, ids: map[string]idem.UUID{}}
-}
-
-func clientOf(t *testing.T, cluster *kfake.Cluster, options ...kgo.Opt) *kgo.Client {
-	t.Helper()
-	client, err := kgo.NewClient(append(options, kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
+	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...), kgo.WithHooks(state))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(client.Close)
-	return client
+	return cluster, &broker{group: client, fetch: client, name: "orders", state: state, timeout: 20 * time.Second, ids: map[string]idem.UUID{}}
 }
 
 // What the brokers know of a topic and of the group is found out as it is: with open transactions,
@@ -54,24 +48,11 @@ func TestAnswersAreWhatTheBrokersKnow(t *testing.T) {
 	t.Parallel()
 	cluster, b := asks(t)
 	ctx := t.Context()
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+	end, err := fakebroker.OpenLog(ctx, cluster, first.Topic)
+	if err != nil {
+		t.Fatal(err)
 	}
-	record := func() *kgo.Record { return &kgo.Record{Topic: first.Topic, Value: []byte("x")} }
-	must(b.fetch.ProduceSync(ctx, record(), record(), record()).FirstErr())
-	open := clientOf(t, cluster, kgo.TransactionalID("open"))
-	must(open.BeginTransaction())
-	must(open.ProduceSync(ctx, record(), record()).FirstErr())
-	deleted, topic, p := kmsg.NewPtrDeleteRecordsRequest(), kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
-	p.Offset = 1
-	topic.Topic, topic.Partitions = first.Topic, append(topic.Partitions, p)
-	deleted.Topics = append(deleted.Topics, topic)
-	_, err := deleted.RequestWith(ctx, b.fetch)
-	must(err)
-
+	t.Cleanup(end)
 	for _, query := range []struct {
 		name string
 		ask  func() (any, error)
@@ -271,11 +252,11 @@ func TestFirstOpenTransactionIsTold(t *testing.T) {
 		return r, nil, true
 	})
 	if who := b.OpenTransaction(t.Context(), first); who != "" {
-		t.Errorf("without an answer, %q is told", who)
+		t.Errorf("without an answer: %q", who)
 	}
 	for _, test := range []struct {
 		begun []int64
-		first int // the producer that is told; -1 is none
+		first int // index of the producer that is returned; -1 if none is
 	}{
 		{nil, -1}, {[]int64{-1}, -1}, {[]int64{0, 0, 5}, 0}, {[]int64{-1, 3}, 1}, {[]int64{-1, 9, 4, 6}, 2},
 	} {
@@ -285,7 +266,7 @@ func TestFirstOpenTransactionIsTold(t *testing.T) {
 			want = fmt.Sprintf("producer id %d, whose last record was written at 2026-01-02T03:04:0%[1]dZ", test.first)
 		}
 		if who := b.OpenTransaction(t.Context(), first); who != want {
-			t.Errorf("of transactions that began at %v, %q is told, want %q", test.begun, who, want)
+			t.Errorf("transactions that began at %v: %q, want %q", test.begun, who, want)
 		}
 	}
 }

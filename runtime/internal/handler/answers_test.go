@@ -13,8 +13,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/rig"
 )
 
-// A callback hears of an error of its statement in each way to read the answer, and is not called
-// if there is no answer.
+// A callback gets its statement's error however it reads the result. It is not called if there is
+// no result.
 func TestCallbackHearsOfItsStatementsError(t *testing.T) {
 	t.Parallel()
 	reads := map[string]func(of pgx.BatchResults) error{

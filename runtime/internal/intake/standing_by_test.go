@@ -106,7 +106,7 @@ func TestGivingUpEndsWhatIsTriedAgain(t *testing.T) {
 	}
 }
 
-// An epoch that went down is told once, and a record is then read where the sink says.
+// An epoch that went down is reported once. The next record is then read where the sink says.
 func TestOldEpochIsToldOnce(t *testing.T) {
 	c, q := cursorAt(Reading, 0)
 	for i, step := range []struct {

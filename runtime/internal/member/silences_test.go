@@ -10,9 +10,9 @@ import (
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// What the client does not deliver although the log has it is read again, at once and then once
-// per silence. The sink is told from the second look on, and when it is over. Records that wait
-// behind an open transaction are not read again.
+// Records that the log has, and that the client does not deliver, are read again: at once, and
+// then once for each silence. The sink hears of it from the second time on, and when they have
+// come. Records behind an open transaction are not read again.
 func TestSilenceOfALogThatHasMoreIsTold(t *testing.T) {
 	pollsMember(t, func(t *testing.T, p *solo) {
 		told := func(when string, want ...string) {

@@ -50,8 +50,8 @@ func TestWhatChangedIsNamed(t *testing.T) {
 	}
 }
 
-// A change is told once no file changes any more, by its path in the module, and none after the
-// end.
+// A change is reported by its path in the module, once the files have stopped changing. After the
+// end nothing is reported.
 func TestAChangeIsToldWhenAllHasSettled(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.go"), "x")

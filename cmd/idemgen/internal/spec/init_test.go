@@ -132,8 +132,7 @@ func TestInitSaysWhatIsMissing(t *testing.T) {
 	must(t, "check", "sub")
 }
 
-// What makes the module complete also copies what is vendored: for the workspace, if there is
-// one.
+// What makes the module complete also copies what is vendored: for the workspace, if there is one.
 func TestInitSaysHowToVendor(t *testing.T) {
 	for _, tc := range []struct {
 		files      []string
