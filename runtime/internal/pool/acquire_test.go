@@ -166,7 +166,13 @@ func TestIdleConnectionThatHangsIsNoticedSoon(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = proxy.Close() })
-	cfg.ConnConfig.ConnectTimeout = 100 * time.Millisecond
+	var silent atomic.Bool
+	cfg.BeforeConnect = func(_ context.Context, to *pgx.ConnConfig) error {
+		if silent.Load() { // another connection gets no answer either
+			to.ConnectTimeout = 100 * time.Millisecond
+		}
+		return nil
+	}
 	cfg.ConnConfig.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "tcp", proxy.Addr().String())
 	}
@@ -180,6 +186,7 @@ func TestIdleConnectionThatHangsIsNoticedSoon(t *testing.T) {
 	w := rig.Own(t, c)
 	rig.Apply(t, w, rig.Records(0, "put 1 1"))
 	time.Sleep(1100 * time.Millisecond) // the pool looks at connections that were idle for a second
+	silent.Store(true)
 	proxy.Silence(cutproxy.Up, true)
 	proxy.Silence(cutproxy.Down, true)
 	ended := make(chan struct{})
@@ -190,6 +197,7 @@ func TestIdleConnectionThatHangsIsNoticedSoon(t *testing.T) {
 		}
 	}()
 	rig.Within(t, "the log", func() bool { return strings.Contains(log.String(), "no connection to the database: no answer in time") })
+	silent.Store(false)
 	proxy.Silence(cutproxy.Up, false)
 	proxy.Silence(cutproxy.Down, false)
 	proxy.CutAll() // what hangs
