@@ -15,6 +15,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/runtime/idem"
+	"github.com/idemgen/idemgen/runtime/outbox"
 )
 
 // output is what dev and the service say.
@@ -105,13 +106,15 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	write(t, main, strings.Replace(program, "VERSION", "one", 1))
 	first := filepath.Join(dir, "migrations", "0001_first.sql")
 	write(t, first, "CREATE TABLE a (id int PRIMARY KEY);\n")
+	write(t, filepath.Join(dir, "migrations", "0002_outbox.sql"), outbox.Migration(outbox.ByRelay))
 	write(t, filepath.Join(dir, "testdata", "idem_external.sql"), "CREATE TABLE theirs (id int)")
 	ctx, cancel := context.WithCancel(t.Context())
 	out := &output{}
 	ended := make(chan error, 1)
 	var asked atomic.Pointer[Parts]
 	live := func(topic string) {
-		some, same := sample("case some", "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)", "shop.old"), sample("case same", "INSERT INTO a VALUES (1)", "shop.old")
+		const event = "; INSERT INTO idem_outbox (aggregatetype, aggregateid, type) VALUES ('shop', 'k', 'Closed')"
+		some, same := sample("case some", "INSERT INTO a VALUES (1); INSERT INTO theirs VALUES (1)"+event, "shop.old"), sample("case same", "INSERT INTO a VALUES (1)", "shop.old")
 		some.InOrder = true
 		asked.Store(&Parts{filepath.Join(dir, "migrations"), []Topic{{Names: []string{topic, "shop.old"}}}, []Sample{
 			sample("case full", "INSERT INTO none VALUES (1)", topic), some, same, sample("the test", "", topic),
@@ -130,6 +133,7 @@ func TestServiceIsRunAgainAfterEachChange(t *testing.T) {
 	out.says(t, "one true true debug", 4) // once for each sample, which has a database of its own
 	out.says(t, "dev: sent Put: topic=shop.old partition=0 offset=2", 1)
 	out.says(t, "dev: sent Put, again (a copy of offset 0): topic=shop.old partition=0 offset=3", 1)
+	out.says(t, "dev: the service sent: topic=outbox.event.shop partition=", 1) // before the next sample
 	out.says(t, "dev: case same\n", 1)
 	out.says(t, "dev: sent Put: topic=shop.old", 6)
 	out.says(t, "dev: sent Put: topic=shop.live", 3)

@@ -6,10 +6,12 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/idemgen/idemgen/internal/visible"
 	"github.com/idemgen/idemgen/runtime/franz/producer"
@@ -55,7 +57,7 @@ func (r *run) relays() bool { return r.links("runtime/confluent/producer", "runt
 const lookForTopics = 300 * time.Millisecond
 
 // follow prints each record of the topics that the service does not read, until the returned
-// function is called. Only the service sends there.
+// function is called, which prints what was sent before. Only the service sends there.
 func (r *run) follow(ctx context.Context) (end func(), err error) {
 	var read []string // regular expressions
 	for topic := range r.place.topics {
@@ -69,6 +71,7 @@ func (r *run) follow(ctx context.Context) (end func(), err error) {
 		return nil, err
 	}
 	ended := make(chan struct{})
+	var printed atomic.Int64
 	go func() {
 		defer close(ended)
 		for {
@@ -76,13 +79,35 @@ func (r *run) follow(ctx context.Context) (end func(), err error) {
 			if fetches.IsClientClosed() || ctx.Err() != nil {
 				return
 			}
-			fetches.EachRecord(func(record *kgo.Record) { r.say("%s", asSent(record)) })
+			fetches.EachRecord(func(record *kgo.Record) {
+				r.say("%s", asSent(record))
+				printed.Add(1)
+			})
 		}
 	}()
 	return func() {
+		for end := time.Now().Add(settling); ctx.Err() == nil && time.Now().Before(end) && printed.Load() < r.place.sent(ctx, client); {
+			pause(ctx, 20*time.Millisecond)
+		}
 		client.Close()
 		<-ended
 	}, nil
+}
+
+// sent is how many records the topics hold that the service does not read.
+func (p *place) sent(ctx context.Context, client *kgo.Client) (records int64) {
+	there, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, client)
+	if err != nil {
+		return 0
+	}
+	for _, topic := range there.Topics {
+		if _, read := p.topics[*topic.Topic]; !read {
+			for _, end := range p.broker.Ends(*topic.Topic) {
+				records += end
+			}
+		}
+	}
+	return records
 }
 
 // asSent is the line of a record that the service sent.

@@ -49,11 +49,12 @@ func TestARecordAsACommand(t *testing.T) {
 	}
 }
 
-// The records of topics that the service does not read are said until the end.
+// The records of topics that the service does not read are said, and all that were sent before the
+// end.
 func TestWhatTheServiceSendsIsFollowed(t *testing.T) {
-	broker := idemtest.Kafka(t, map[string]int32{"read.v1": 1, "out.v1": 1})
+	broker := idemtest.Kafka(t, map[string]int32{"read.v1": 1, "out.v1": 1, "new.v1": 1})
 	out := &output{}
-	r := &run{Options: Options{Out: out}, place: &place{brokers: broker.Addr(), topics: map[string]int32{"read.v1": 1}}}
+	r := &run{Options: Options{Out: out}, place: &place{broker: broker, brokers: broker.Addr(), topics: map[string]int32{"read.v1": 1}}}
 	end, err := r.follow(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +65,14 @@ func TestWhatTheServiceSendsIsFollowed(t *testing.T) {
 		}
 	}
 	out.says(t, "dev: the service sent: topic=out.v1 partition=0 offset=0 payload=of out.v1\n", 1)
+	for topic, value := range map[string]string{"out.v1": "second", "new.v1": "first"} {
+		if err := broker.Produce(t.Context(), &idem.Message{Topic: topic, Value: []byte(value)}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	end()
+	out.says(t, "topic=out.v1 partition=0 offset=1 payload=second\n", 1)
+	out.says(t, "topic=new.v1 partition=0 offset=0 payload=first\n", 1)
 	if err := broker.Produce(t.Context(), &idem.Message{Topic: "out.v1", Value: []byte("late")}); err != nil {
 		t.Fatal(err)
 	}
