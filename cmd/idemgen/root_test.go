@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,12 +69,13 @@ func TestHelpShowsNothingOfTheEnvironment(t *testing.T) {
 	})
 }
 
-// A flag that must be given has no default, and its help names none.
+// A flag that must be given has no default, and its help, which every flag has, names none.
 func TestRequiredFlagsHaveNoDefault(t *testing.T) {
 	idemgen.Every(func(cmd *cobra.Command) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if _, required := f.Annotations[cobra.BashCompOneRequiredFlag]; required && strings.Contains(f.Usage, "default") {
-				t.Errorf("%s --%s: %s", cmd.CommandPath(), f.Name, f.Usage)
+			_, required := f.Annotations[cobra.BashCompOneRequiredFlag]
+			if f.Usage == "" || required && (!slices.Contains([]string{"", "0", "[]"}, f.DefValue) || strings.Contains(f.Usage, "default")) {
+				t.Errorf("%s --%s, %q by default: %q", cmd.CommandPath(), f.Name, f.DefValue, f.Usage)
 			}
 		})
 	})

@@ -10,6 +10,21 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
+// A request whose letters take long to store is answered before that is over.
+func TestALongRequestIsAnswered(t *testing.T) {
+	s := troubled(t)
+	ask := link(t, s.get("dead"), "ask?verb=replay&amp;class=database")
+	form, _ := url.ParseQuery(strings.TrimPrefix(ask, "ask?"))
+	form.Set("reason", "mended")
+	idemtest.Exec(t, s.db, `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(1.5); RETURN new; END $$;
+		CREATE TRIGGER slow BEFORE UPDATE ON idem_dead_letter FOR EACH ROW EXECUTE FUNCTION slow()`)
+	r := s.do(http.MethodPost, "ask", form)
+	if to := r.Header.Get("Location"); r.StatusCode != http.StatusSeeOther || !strings.Contains(to, "running=1") || s.asked() != "0 0" {
+		t.Errorf("%d %s %s, requested are %s", r.StatusCode, to, body(t, r), s.asked())
+	}
+	eventually(t, func() bool { return s.asked() == "3 0" })
+}
+
 // asked counts the letters about which something was requested, by what.
 func (s *site) asked() (is string) {
 	s.t.Helper()

@@ -66,6 +66,9 @@ func TestALetterHasItsWholeRecord(t *testing.T) {
 	if text := body(t, r); text != `{"version": 71}` || r.Header.Get("Content-Disposition") != `attachment; filename="letter-0-0.bin"` {
 		t.Errorf("the payload is %s, %v", text, r.Header)
 	}
+	if log := s.log.String(); !strings.Contains(log, `downloaded the payload of a dead letter" user=ana letter="payments.v1/0 offset 0 of projector"`) {
+		t.Errorf("the log does not say who read the payload of which letter: %s", log)
+	}
 	for _, offset := range []string{"1", "2"} {
 		if text := body(t, s.do(http.MethodGet, "raw?"+at+offset, nil)); !strings.Contains(text, "there is no payload") {
 			t.Errorf("offset %s: %s", offset, text)

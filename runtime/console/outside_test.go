@@ -128,10 +128,15 @@ func TestLogHasNoKey(t *testing.T) {
 	}
 }
 
-// Where the operators' role lacks a right, no page has a form that would be refused: it says which
-// right, and how to grant it.
+// No page has a form that would be refused: neither for a user who may not act, nor where the
+// operators' role lacks a right. There it says which right, and how to grant it.
 func TestFormsNeedTheRightsOfTheRole(t *testing.T) {
 	s := troubled(t)
+	s.user.Act = false
+	if page := s.get("dead"); strings.Contains(page, "Replay 3") {
+		t.Error("a form for a user who may not act")
+	}
+	s.user.Act = true
 	s.has("dead", "Replay 3")
 	s.handler = handler(t, s, s.reader)
 	s.has("dead", "Requests are not possible", "GRANT UPDATE ON idem_dead_letter TO", "Show the letters")

@@ -12,6 +12,7 @@ import (
 var plain = []string{
 	`UPDATE account SET balance = balance + $1 WHERE id = $2`,
 	`UPDATE "account" SET "balance" = coalesce("balance", 0) + $1, seen = now() WHERE id = $2;`,
+	"UPDATE account SET\r\n\tbalance = $1\f\r\n\tWHERE id = $2\r\n",
 	"-- name: AddBalance :exec\nUPDATE account SET balance = balance + @amount WHERE id = @id",
 	`insert into audit (id, what, at) values ($1, 'it''s; a (text) set_config(', now()) on conflict (id) do nothing`,
 	`INSERT INTO s.audit AS a (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET n = a.n + 1 RETURNING a.n`,

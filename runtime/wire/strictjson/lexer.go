@@ -91,7 +91,7 @@ func (s *lexer) number() (raw []byte, exp int) {
 	}
 	end, exp := notation.ScanNumber(s.data, s.pos)
 	switch {
-	case end < 0 && -end > len(s.data):
+	case -end > len(s.data):
 		s.pos = len(s.data)
 		s.fail(cutShort)
 		return nil, 0

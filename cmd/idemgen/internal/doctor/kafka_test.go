@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	dbledger "github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/runtime/idemtest"
 )
 
 // aCluster is one whose topics begin at offset 5 and end at 20.
@@ -44,6 +46,51 @@ func at(position int64, changes ...func(*ledger)) ledger {
 		change(&l)
 	}
 	return l
+}
+
+// answers ends a context when brokers have answered so many requests of a kind.
+type answers struct {
+	kind kmsg.Key
+	left int
+	end  context.CancelFunc
+}
+
+func (a *answers) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, _ kgo.BrokerE2E) {
+	if key == a.kind.Int16() {
+		if a.left--; a.left == 0 {
+			a.end()
+		}
+	}
+}
+
+// Whatever the brokers are asked about the topics: if they do not answer, that is said.
+func TestTopicsOfBrokersThatFallSilent(t *testing.T) {
+	broker := idemtest.Kafka(t, map[string]int32{"t": 1})
+	for what, last := range map[string]answers{"ends": {kmsg.ListOffsets, 1, nil}, "epochs": {kmsg.ListOffsets, 2, nil}, "none": {}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := &answers{}
+		client, err := kgo.NewClient(kgo.SeedBrokers(broker.Addr()), kgo.WithHooks(a))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := aCluster(nil)
+		k.Topics, k.admin = []Topic{{Name: "t"}}, kadm.NewClient(client)
+		details, err := k.admin.ListTopics(t.Context(), "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.ledgers = map[string]map[int32]ledger{"t": {0: at(0, func(l *ledger) { l.topicID = uuidText(details["t"].ID) })}}
+		last.end = cancel
+		*a = last
+		if err := k.topics(ctx); (err == nil) != (what == "none") {
+			t.Errorf("%s: %v", what, err)
+		}
+		cancel()
+		if err := k.topics(ctx); err == nil {
+			t.Errorf("%s: the context is over, and nothing is said", what)
+		}
+		client.Close()
+	}
 }
 
 // What differs between a log and its ledger is a failure, unless the partition's process says so
