@@ -11,6 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"github.com/idemgen/idemgen/internal/process"
 )
 
@@ -29,6 +31,15 @@ func (s *sends) take() string {
 	s.records = nil
 	slices.Sort(values)
 	return strings.Join(values, " ")
+}
+
+// A relay without a database or a producer does not begin.
+func TestARelayNeedsBothEnds(t *testing.T) {
+	for _, r := range []*Relay{{DB: new(pgxpool.Pool)}, {Producer: &sends{}}, {}} {
+		if err := r.Run(t.Context()); err == nil || err.Error() != "outbox: a relay needs DB and Producer" {
+			t.Errorf("%+v: %v", r, err)
+		}
+	}
 }
 
 // leading returns a lead without a database.

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,18 @@ func TestEventFields(t *testing.T) {
 		}
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s: got %s, want %s", event, strings.Join(got, " "), want)
+		}
+	}
+}
+
+// TestStoredNames: a name in the database that is the name in the spec is as if it was not written,
+// so it is no change.
+func TestStoredNames(t *testing.T) {
+	const as = "  a: {name: %s, primary_key: [id], columns: {id: {type: uuid, name: %s}}}\n"
+	for stored, want := range map[[2]string][2]string{{"a", "id"}: {}, {"b", "n"}: {"b", "n"}} {
+		s := accept(t, "s", []byte(graph(fmt.Sprintf(as, stored[0], stored[1]), "      E: {type: e, handle: true}\n")))
+		if got := [2]string{s.Tables[0].Stored, s.Tables[0].Columns[0].Stored}; got != want {
+			t.Errorf("%q: got %q, want %q", stored, got, want)
 		}
 	}
 }

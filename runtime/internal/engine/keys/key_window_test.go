@@ -68,7 +68,7 @@ func TestOwnersAgreeAtTheEdgeOfTheWindow(t *testing.T) {
 	rig.Want(t, "position", rig.Query(t, db, `SELECT max(next)::text FROM idem_ledger`), fmt.Sprint(next))
 }
 
-// While the clocks are far apart nothing expires, and the log says so.
+// While the clocks are far apart nothing expires, and the log says so, and when it is over.
 func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 	t.Parallel()
 	for _, skew := range []time.Duration{-6 * time.Minute, 24 * time.Hour} {
@@ -91,6 +91,9 @@ func TestWindowStandsWhileClocksDisagree(t *testing.T) {
 			clock.Skew.Store(0)
 			move(t, w)
 			rig.Want(t, "agreed", rig.Apply(t, w, rig.Records(w.Next(), "@a: put 1 1")), idem.Result{Applied: 1})
+			if !strings.Contains(log.String(), "clocks of the database and this process agree again") {
+				t.Errorf("the alarm does not end: %s", log)
+			}
 		})
 	}
 }
