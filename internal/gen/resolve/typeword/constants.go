@@ -153,18 +153,17 @@ func epochText(text string, unit time.Duration, anyTime bool) (string, Fit) {
 	if why != Fits {
 		return "", why
 	}
-	perSecond := int64(time.Second / unit)
 	n, _ := strconv.ParseInt(norm, 10, 64)
-	first, end := time.Date(1973, 3, 3, 0, 0, 0, 0, time.UTC).Unix(), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
+	perSecond := int64(time.Second / unit)
+	at := time.Unix(n/perSecond, n%perSecond*int64(unit)) // before 1970 both are negative
+	first, end := time.Date(1973, 3, 3, 0, 0, 0, 0, time.UTC), time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	why = "it lies outside 1973-03-03 to 2200: the unit is wrong"
 	if anyTime {
-		first, end = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC).Unix(), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC).Unix()
-		if n/perSecond < first || n/perSecond >= end {
-			return "", "it lies outside the years 0000 to 9999"
-		}
-		return norm, Fits
+		first, end = time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
+		why = "it lies outside the years 0000 to 9999"
 	}
-	if n/perSecond < first || n/perSecond >= end {
-		return "", "it lies outside 1973-03-03 to 2200: the unit is wrong"
+	if at.Before(first) || !at.Before(end) {
+		return "", why
 	}
 	return norm, Fits
 }
