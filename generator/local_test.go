@@ -6,6 +6,34 @@ import (
 	"testing"
 )
 
+// A result keeps the folder of each spec open until it is closed.
+func TestFoldersAreOpenUntilTheResultIsClosed(t *testing.T) {
+	var specs []Spec
+	for _, path := range []string{"../examples/orders/idemgen.yaml", "../examples/takeover/idemgen.yaml"} {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		specs = append(specs, Spec{Path: path, Content: content})
+	}
+	result, err := Generate(specs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() (n int) {
+		for _, s := range result.sources {
+			if _, err := s.folder.Read("idemgen.yaml"); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	before := open()
+	if err := result.Close(); err != nil || before != len(specs) || open() != 0 {
+		t.Errorf("%v; of %d folders %d were open, and %d are afterwards", err, len(specs), before, open())
+	}
+}
+
 // Of drawn records those are sent to a service that no case shows and the spec does not refuse.
 // What a case says of effects is not compared, because the service's own are called.
 func TestSamplesOfAService(t *testing.T) {

@@ -24,9 +24,8 @@ const (
 // Health returns nil while the relay works, or another relay leads and sends. Otherwise its error
 // says what is holding back events: the database, the broker, events that the broker rejects, or
 // has not answered for five seconds, sent events that cannot be deleted, more than MaxWaiting
-// waiting events, or another relay, which
-// leads although an event has waited for a minute. Health does no I/O, and is accurate to within
-// about ten seconds.
+// waiting events, or another relay, which leads although an event has waited for a minute. Health
+// does no I/O, and is accurate to within about ten seconds.
 func (r *Relay) Health() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,19 +68,19 @@ func (r *Relay) tell(about string, err error) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, known := r.fault[about]
-	switch {
-	case err == nil:
+	if err == nil {
 		delete(r.fault, about)
 		delete(r.since, about)
-	case r.fault == nil:
-		r.fault, r.since = map[string]error{about: err}, map[string]time.Time{about: time.Now()}
-	default:
-		r.fault[about] = err
-		if !known {
-			r.since[about] = time.Now()
-		}
+		return known
 	}
-	return known != (err != nil)
+	if r.fault == nil {
+		r.fault, r.since = map[string]error{}, map[string]time.Time{}
+	}
+	r.fault[about] = err
+	if !known {
+		r.since[about] = time.Now()
+	}
+	return !known
 }
 
 // pause returns how long to wait after a number of consecutive failures.

@@ -42,6 +42,25 @@ func TestARelayNeedsBothEnds(t *testing.T) {
 	}
 }
 
+// Each thing that keeps events has the time when it began, whatever is said of it since then.
+func TestFaultsKeepTheirTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, began := new(Relay), time.Now()
+		for i, about := range []string{"database", "broker", "database", "broker"} {
+			if news := r.tell(about, errors.New("gone")); news != (i < 2) {
+				t.Errorf("%d: %v", i, news)
+			}
+			time.Sleep(time.Second)
+		}
+		if is := r.since; len(is) != 2 || !is["database"].Equal(began) || !is["broker"].Equal(began.Add(time.Second)) {
+			t.Errorf("since %v, which began at %v", is, began)
+		}
+		if !r.tell("broker", nil) || r.tell("broker", nil) || len(r.since) != 1 || len(r.fault) != 1 {
+			t.Errorf("what is over: %v %v", r.fault, r.since)
+		}
+	})
+}
+
 // leading returns a lead without a database.
 func leading() (*lead, *sends) {
 	to := &sends{}

@@ -14,7 +14,7 @@ import (
 // DoWhatIsDue reads each one when it is ready. Other partitions do not wait for that.
 func (m *Member) Assign(list []idemtype.Partition) {
 	m.log.Info("partitions were assigned", "partitions", names(list))
-	if !m.partitions.closed && m.ctx.Err() == nil {
+	if !m.partitions.closed { // those of a member that has ended end at once
 		for _, id := range list {
 			m.begin(id)
 			m.compareRetention(id.Topic)

@@ -111,6 +111,11 @@ func TestCheckPrintsForOtherTools(t *testing.T) {
 		t.Error(out)
 	}
 	refused(t, "--format html: want text, json, github or sarif", "check", "--format", "html")
+	for command, told := range map[string]string{"check": "see diagnostics", "generate": "see diagnostics; nothing was written"} {
+		if _, out, _ := run(t, command, "--json"); !strings.Contains(out, `"diagnostics": [`) || !strings.Contains(out, told+`"`) {
+			t.Error(out)
+		}
+	}
 	if _, out, _ := run(t, "check", "--format", "json"); !strings.Contains(out, `"diagnostics": [`) {
 		t.Error(out)
 	}
