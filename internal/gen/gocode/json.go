@@ -54,7 +54,7 @@ func recordKeyType(f *file, t *model.Topic) {
 }
 
 // jsonText reads a wire.Text as a JSON value.
-func jsonText(src string) *expr { return strictjson("JSONText").Call(text("s"), text(src)) }
+func jsonText(src string) *expr { return strictjson("JSONText").Call(text(src)) }
 
 // jsonResult writes the method that reads a stored result of an effect, which is JSON whatever the
 // records are.

@@ -48,7 +48,7 @@ func (s *Scanner) JSON() json.RawMessage {
 
 // JSONText reads t, such as a header, as one JSON value of any type except null. It returns nil if
 // t is absent.
-func JSONText(s *Scanner, t wire.Text) json.RawMessage {
+func JSONText(t wire.Text) json.RawMessage {
 	raw := t.Raw()
 	if raw == nil {
 		return nil

@@ -91,7 +91,7 @@ func (e *Recorded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.RecordOffset = m.Offset
 	e.SentAt = s.RecordTime(m)
 	e.RecordKey = s.RecordKey(m).Raw()
-	e.Body = strictjson.JSONText(s, s.RecordValue(m))
+	e.Body = strictjson.JSONText(s.RecordValue(m))
 	e.HText = s.Header(m, "text").String()
 	e.HID = s.Header(m, "id").UUID()
 	e.HFlag = s.Header(m, "flag").Bool()
@@ -104,7 +104,7 @@ func (e *Recorded) decode(s *strictjson.Scanner, m *wire.Message) {
 	e.HLocal = s.Header(m, "local").LocalTime()
 	e.HDay = s.Header(m, "day").Date()
 	e.HRaw = s.Header(m, "raw").Bytes()
-	e.HAny = strictjson.JSONText(s, s.Header(m, "any"))
+	e.HAny = strictjson.JSONText(s.Header(m, "any"))
 	e.HColour = wire.EnumText(s.Header(m, "colour"), colourValues)
 	if h, ok := s.OptHeader(m, "maybe"); ok {
 		e.HMaybe = wire.Keep(&s.Reader, h.Int32())

@@ -70,7 +70,7 @@ type Order struct {
 
 func (e *Order) decode(s *strictjson.Scanner, m *wire.Message) {
 	*e = Order{}
-	e.Payload = strictjson.JSONText(s, s.RecordValue(m))
+	e.Payload = strictjson.JSONText(s.RecordValue(m))
 	e.ID = s.RecordKey(m).String()
 }
 

@@ -155,7 +155,7 @@ func (e *Headers) decode(s *strictjson.Scanner, m *wire.Message) {
 		e.HRaw = h.Bytes()
 	}
 	if h, ok := s.OptHeader(m, "any"); ok {
-		e.HAny = strictjson.JSONText(s, h)
+		e.HAny = strictjson.JSONText(h)
 	}
 	if h, ok := s.OptHeader(m, "colour"); ok {
 		e.HColour = wire.OptEnumText(h, colourValues)
