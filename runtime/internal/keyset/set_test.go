@@ -213,6 +213,30 @@ func TestLoadOfTooManyKeysIsRefused(t *testing.T) {
 	}
 }
 
+// Keys of a second definition take more room, which is asked for before they are loaded.
+func TestLoadCountsASecondDefinition(t *testing.T) {
+	const keys = 1000
+	halves := [2]Row{row(0, epoch), row(1, epoch)}
+	for k := range uint32(keys) {
+		halves[k%2].Keys = append(halves[k%2].Keys, entry(k)...)
+	}
+	for second, limit := range map[uint32]int64{1: tableBytes(keys, false) + GroupBytes, 2: tableBytes(keys, true) + 2*GroupBytes} {
+		for n, def := range []uint32{1, second} {
+			halves[n].Defs = appendGroup(nil, def, keys/2)
+		}
+		for less := range int64(2) {
+			b := NewBudget(limit - less)
+			s := New(b, 8*time.Hour)
+			if fits := s.Load(halves[0]) && s.Load(halves[1]); fits != (less == 0) {
+				t.Errorf("definitions 1 and %d fit in %d bytes: %v", second, limit-less, fits)
+			}
+			if s.Loaded(); less == 0 && b.Used() > b.Limit() {
+				t.Errorf("definitions 1 and %d: %d bytes of %d", second, b.Used(), b.Limit())
+			}
+		}
+	}
+}
+
 func TestKeysNeedNoAllocation(t *testing.T) {
 	s := New(NewBudget(1<<30), 8*time.Hour)
 	var keys []uint32

@@ -110,7 +110,7 @@ func skipDigits(d []byte, i int) int {
 
 // FloatText reads a number as JSON writes it.
 func FloatText(raw []byte) (float64, string) {
-	if end, _ := ScanNumber(raw, 0); end < 0 || end != len(raw) {
+	if end, _ := ScanNumber(raw, 0); end != len(raw) {
 		return 0, NotNumber
 	}
 	return Float(raw)
