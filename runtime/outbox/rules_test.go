@@ -61,6 +61,27 @@ func TestFaultsKeepTheirTimes(t *testing.T) {
 	})
 }
 
+// A broker that is away twice is away for the time of its own, each time.
+func TestABrokerIsAwaySinceItIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := leading()
+		for range 2 {
+			l.failed(errors.New("refused"))
+			began := time.Now()
+			time.Sleep(time.Second)
+			l.failed(errors.New("refused"))
+			if is, _ := errors.AsType[*lasting](l.fault[aboutBroker]); is == nil || !is.since.Equal(began) {
+				t.Errorf("%+v, away since %v", is, began)
+			}
+			l.returned()
+			if err := l.Health(); err != nil || !l.brokenSince.IsZero() {
+				t.Errorf("afterwards: %v, away since %v", err, l.brokenSince)
+			}
+			time.Sleep(time.Minute)
+		}
+	})
+}
+
 // leading returns a lead without a database.
 func leading() (*lead, *sends) {
 	to := &sends{}

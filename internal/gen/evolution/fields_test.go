@@ -1,6 +1,7 @@
 package evolution
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -26,6 +27,25 @@ func TestTheGuardOfATimeIsPartOfWhatAFieldTakes(t *testing.T) {
 	} {
 		if got := new(fields).takes(payload, c.old, c.now); got != c.takes {
 			t.Errorf("%s takes what %s took: %v", typeText(c.now), typeText(c.old), got)
+		}
+	}
+}
+
+// A change of a type concerns the events that have a field of it, at whatever depth.
+func TestWhichEventsAChangeConcerns(t *testing.T) {
+	of := func(t *model.Type) model.FieldType { return model.FieldType{Kind: model.Object, Named: t} }
+	deep, other := &model.Type{Name: "Deep"}, &model.Type{Name: "Other"}
+	node := &model.Type{Name: "Node", Fields: []*model.Field{{Name: "deep", Type: of(deep)}}}
+	self := of(node)
+	node.Fields = append(node.Fields, &model.Field{Name: "nodes", Type: model.FieldType{Kind: model.List, Elem: &self}})
+	e := &model.Event{Name: "E", Topic: &model.Topic{Name: "t"}, Fields: []*model.Field{{Name: "other", Type: of(other)}, {Name: "node", Type: self}}}
+	for path, want := range map[string]bool{
+		"types Node fields": true, "types Deep fields": true, "types Other fields x": true, "types None fields": false, "types Node name": false, "types Node": false,
+		"topics t fields": true, "topics t record_key": true, "topics t window": false, "topics u fields": false,
+		"topics t events E write": true, "topics t events E compare": false, "topics t events F write": false, "topics t events E": false,
+	} {
+		if got := concerns(strings.Fields(path), e); got != want {
+			t.Errorf("%s: %v", path, got)
 		}
 	}
 }

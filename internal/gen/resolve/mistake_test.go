@@ -86,3 +86,22 @@ func each(n *yaml.Node, path []int, f func(n *yaml.Node, path []int, keys []stri
 		}
 	}
 }
+
+// What follows from a name that is wrong is not told: neither of columns that nothing names, nor of
+// a type whose values are not all known.
+func TestNothingFollowsFromAWrongName(t *testing.T) {
+	const tables = "  a: {primary_key: [id], columns: {id: uuid, n: bigint, m: nullable bigint}}\n"
+	for what, c := range map[string]struct{ text, want string }{
+		"columns of by": {graph(tables, "      E: {type: e, fields: {n: int64}, write: [{upsert: a, set: {id: id, n: n}, by: [nope], keep: [id], leave: [m]}]}\n"), "E206"},
+		"a value of an enum": {strings.Replace(graph(tables, "      E: {type: e, fields: {s: Size, b: {type: Size, default: medium}}, write: [{insert: a, set: {id: id, n: {value: 1}}, leave: [m]}]}\n"),
+			"topics:", "types: {Size: {enum: [small, '%']}}\ntopics:", 1), "E201"},
+	} {
+		var got []string
+		for _, p := range problems(t, "s", []byte(c.text)) {
+			got = append(got, p.Code)
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %v, want %s\n%s", what, got, c.want, printed(t, "s", []byte(c.text)))
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/protocol"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -143,5 +144,22 @@ func TestRivalsWaitLongerEachTime(t *testing.T) {
 	n.fenced(s, &life{began: began, forward: began.Add(8*time.Minute + 1)})
 	if n != 1 || s.Counters.ForeignFences.Load() != 2 {
 		t.Errorf("%d rivals after long progress, want 1; %d fences are counted", n, s.Counters.ForeignFences.Load())
+	}
+}
+
+// That a log ends below the position is told with whose position that is: the owner's, or one that
+// an operator has set.
+func TestALogThatEndsBelowThePosition(t *testing.T) {
+	const text = "the log ends at 5, below the ledger's position 9"
+	for tail, want := range map[ledger.Tail]string{
+		{Next: 9, Writer: ledger.Person, Kind: ledger.Skip}:  text + ", which an operator's row has set",
+		{Next: 9, Writer: ledger.Person, Kind: ledger.Pause}: text,
+		{Next: 9, Writer: ledger.Person, Kind: ledger.Fence}: text,
+		{Next: 9, Kind: ledger.Skip}:                         text,
+		{Next: 9}:                                            text,
+	} {
+		if got := (&aheadError{5, tail}).Error(); got != want {
+			t.Errorf("%+v: %s", tail, got)
+		}
 	}
 }

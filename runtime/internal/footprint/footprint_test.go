@@ -25,6 +25,8 @@ var plain = []string{
 	`DELETE FROM a USING b WHERE a.id = b.id AND NOT EXISTS (SELECT FROM c) AND EXTRACT(year FROM a.at) > 2000`,
 	`MERGE INTO a USING b ON a.id = b.id WHEN MATCHED THEN UPDATE SET n = b.n WHEN NOT MATCHED THEN INSERT VALUES (b.id, b.n)`,
 	`SELECT pg_notify('orders', $1), pg_advisory_xact_lock(7)`,
+	`SELECT a::size(3), b::app.size(3) FROM t`,
+	`SELECT azAZ09, "q".zoo_Z, Ähz, TIMEZONE('UTC', at) FROM Zaz AS zz`,
 	`VALUES (1), (2)`,
 	`SELECT a FROM (VALUES (1)) AS v (a) WHERE a IN (VALUES (2))`,
 	`SELECT jsonb_build_object('a', $1::text) || '{"b": 1}'::jsonb`,
