@@ -48,15 +48,16 @@ func (p *modulePackage) dir() string {
 	return "./" + strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, modulePath), "/")
 }
 
-// near returns the packages whose tests are near the one in dir: its own, those of packages that
-// import it, and for the generator those that play the golden cases.
+// near returns the packages whose tests are near the one in dir: its own, those of packages in its
+// folder or that import it, and for the generator those that play the golden cases.
 func near(packages []*modulePackage, dir string) []string {
 	var dirs []string
 	of := modulePath + strings.TrimPrefix(dir, ".")
 	for _, p := range packages {
 		imports := slices.Concat(p.Imports, p.TestImports, p.XTestImports)
 		generates := p.dir() == specs && strings.HasPrefix(dir, "./internal/gen/")
-		if p.hasTests() && (p.ImportPath == of || slices.Contains(imports, of) || generates) && !strings.HasPrefix(p.dir(), "./examples/") {
+		below := strings.HasPrefix(p.ImportPath, of+"/")
+		if p.hasTests() && (p.ImportPath == of || below || slices.Contains(imports, of) || generates) && !strings.HasPrefix(p.dir(), "./examples/") {
 			dirs = append(dirs, p.dir())
 		}
 	}

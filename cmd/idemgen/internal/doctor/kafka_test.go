@@ -63,6 +63,27 @@ func (a *answers) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, _ kgo.BrokerE2E) 
 	}
 }
 
+// ended counts clients that were closed.
+type ended struct{ clients int }
+
+func (c *ended) OnClientClosed(*kgo.Client) { c.clients++ }
+
+// The client is closed, whether the brokers answer or not.
+func TestNoClientIsLeftOpen(t *testing.T) {
+	broker := idemtest.Kafka(t, nil)
+	var closed ended
+	for address, want := range map[string]string{broker.Addr(): "ok kafka: the brokers answer in ", "127.0.0.1:1": "FAIL kafka: the brokers do not respond: "} {
+		e := &examination{Around: Around{Kafka: []kgo.Opt{kgo.SeedBrokers(address), kgo.WithHooks(&closed), kgo.RetryTimeout(time.Second)}}}
+		e.kafka(t.Context())
+		if got := found(e); !strings.HasPrefix(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if closed.clients != 2 {
+		t.Errorf("%d of 2 clients were closed", closed.clients)
+	}
+}
+
 // Whatever the brokers are asked about the topics: if they do not answer, that is said.
 func TestTopicsOfBrokersThatFallSilent(t *testing.T) {
 	broker := idemtest.Kafka(t, map[string]int32{"t": 1})
