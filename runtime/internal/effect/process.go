@@ -90,6 +90,9 @@ func NewProcess(consumer string, postgres Postgres, external lease.Store, most i
 // Token returns the highest fencing token that this process has seen; 0 if it has seen none.
 func (p *Process) Token() int64 { return p.tokens.Load() }
 
+// Know says that a token was drawn, by whatever process: a call gets a greater one.
+func (p *Process) Know(token int64) { p.tokens.note(token) }
+
 // Wait waits until no call is running, or until ctx is done. It is called before the process ends:
 // if a call were cut off, its outcome would be unknown.
 func (p *Process) Wait(ctx context.Context) {

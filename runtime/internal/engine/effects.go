@@ -45,6 +45,8 @@ type Calls interface {
 	Complete(results []wire.EffectResult) []pipeline.Statement
 	// Token returns the highest fencing token that this process knows; 0 if it knows none.
 	Token() int64
+	// Know says that a token was drawn, by whatever process: a call gets a greater one.
+	Know(token int64)
 	// Stats counts the calls of this process.
 	Stats() idemtype.CallStats
 	// Late returns the calls that are still running although their context has ended. Their leases

@@ -189,6 +189,20 @@ func TestCallUnderADatabaseThatWentBack(t *testing.T) {
 	}
 }
 
+// The database may also go back under an owner that has drawn no token yet: its first one is above
+// those that were drawn for the same events before the take-over.
+func TestFirstTokenUnderADatabaseThatWentBack(t *testing.T) {
+	t.Parallel()
+	db := rig.Database(t)
+	var p rig.Provider
+	s := p.Service(rig.Terms)
+	idemtest.Exec(t, db, `SELECT setval('idem_fence', 500)`)
+	w := rig.Own(t, s.Consumer(t, db))
+	idemtest.Exec(t, db, `SELECT setval('idem_fence', 1)`)
+	rig.Apply(t, w, rig.Records(0, "a: effect 1"))
+	rig.Want(t, "a token above all before", rig.Query(t, db, `SELECT (max(fence) > 500)::text FROM idem_lease`), "true")
+}
+
 // Leases outside of the database did not go back with it: their tokens are greater than those that
 // the database draws then. An operator's decision about one of them counts nevertheless.
 func TestReplayAfterTheDatabaseWentBack(t *testing.T) {

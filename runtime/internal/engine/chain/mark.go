@@ -35,6 +35,9 @@ func (c *Chain) Stand(ctx context.Context, conn *pgx.Conn, fences bool) error {
 // ID returns the id of the chain, which is also in its marks.
 func (c *Chain) ID() wire.UUID { return c.standing.id }
 
+// Drawn returns the highest fencing token as of the take-over; 0 if the service draws none.
+func (c *Chain) Drawn() int64 { return c.standing.drawn }
+
 // Gone returns the offset below which effects may have been called by commits that are gone, and
 // the number below which operators' decisions may have been carried out by them.
 func (c *Chain) Gone() (lostTo, lostFence int64) { return c.standing.lostTo, c.standing.lostFence }
