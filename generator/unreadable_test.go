@@ -1,6 +1,8 @@
 package generator
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -56,15 +58,24 @@ func service(t *testing.T) Spec {
 	return s
 }
 
-// large puts a file that is too large to be read in the place of what is there.
-func large(name string) error {
-	if err := os.RemoveAll(name); err != nil {
-		return err
+// large puts a file that is too large to be read in the place of what is there, until back.
+func large(t *testing.T, name string) (back func()) {
+	t.Helper()
+	aside := filepath.Join(t.TempDir(), "aside")
+	if err := os.Rename(name, aside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
 	}
-	if err := os.WriteFile(name, nil, 0o644); err != nil {
-		return err
+	if err := errors.Join(os.WriteFile(name, nil, 0o644), os.Truncate(name, 64<<20+1)); err != nil {
+		t.Fatal(err)
 	}
-	return os.Truncate(name, 64<<20+1)
+	return func() {
+		if err := os.Remove(name); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(aside, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
 }
 
 // A file of a spec that is there and cannot be read is an error that names it: nothing goes on
@@ -97,10 +108,7 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 		_, err := PlanOf(Before{Spec: s}, s)
 		return err
 	}
-	start := func(Spec) error {
-		_, err := Init(Start{Dir: "."})
-		return err
-	}
+	s := service(t)
 	for name, reads := range map[string][]func(Spec) error{
 		"examples.jsonl":           {generate, keys, of, local, draft},
 		"testdata/cases/made.yaml": {generate, keys, of, local, draft},
@@ -110,35 +118,31 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 		"migrations":               {generate, plan},
 		"migrations/0009_mine.sql": {generate, plan},
 	} {
-		s := service(t)
-		if err := large(name); err != nil {
-			t.Fatal(err)
-		}
+		back := large(t, name)
 		for i, read := range reads {
 			if err := read(s); err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s, %d: %v", name, i, err)
 			}
 		}
+		back()
 	}
-	for name, text := range map[string]string{"go.mod": "", "idemgen.yaml": "", "mine.go": "no Go", "gen.go": "package other\n"} {
-		service(t)
-		if err := os.RemoveAll("idemgen.yaml"); err != nil {
-			t.Fatal(err)
-		}
-		if text != "" {
-			put(t, map[string]string{name: text})
-		} else if err := os.RemoveAll(name); err != nil {
-			t.Fatal(err)
-		} else if err := os.Mkdir(name, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := start(Spec{}); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("init beside %s: %v", name, err)
-		}
-	}
-	s := service(t)
 	if _, err := PlanOf(Before{Spec: s, State: []byte("version: 99\n"), StatePath: "old.state.yaml"}, s); err == nil || !strings.Contains(err.Error(), "old.state.yaml") {
 		t.Errorf("a state of before that cannot be read: %v", err)
+	}
+}
+
+// What init finds in its folder and cannot read is an error that names it.
+func TestInitNamesWhatItCannotRead(t *testing.T) {
+	for name, text := range map[string]string{"go.mod": "", "idemgen.yaml": "", "mine.go": "no Go", "gen.go": "package other\n"} {
+		t.Chdir(t.TempDir())
+		if text != "" {
+			put(t, map[string]string{"go.mod": "module example.com/things\n", name: text})
+		} else if put(t, map[string]string{name + "/x": ""}); name != "go.mod" {
+			put(t, map[string]string{"go.mod": "module example.com/things\n"})
+		}
+		if _, err := Init(Start{Dir: "."}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("init beside %s: %v", name, err)
+		}
 	}
 }
 
