@@ -87,8 +87,8 @@ func each(n *yaml.Node, path []int, f func(n *yaml.Node, path []int, keys []stri
 	}
 }
 
-// What follows from a name that is wrong is not told: neither of columns that nothing names, nor of
-// a type whose values are not all known.
+// What follows from a name that is wrong is not told: neither of columns that nothing names, nor
+// of a type whose values are not all known.
 func TestNothingFollowsFromAWrongName(t *testing.T) {
 	const tables = "  a: {primary_key: [id], columns: {id: uuid, n: bigint, m: nullable bigint}}\n"
 	for what, c := range map[string]struct{ text, want string }{

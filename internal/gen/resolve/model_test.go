@@ -80,8 +80,8 @@ func TestEventFields(t *testing.T) {
 	}
 }
 
-// TestStoredNames: a name in the database that is the name in the spec is as if it was not written,
-// so it is no change.
+// TestStoredNames: a name in the database that is the name in the spec is as if it was not
+// written, so it is no change.
 func TestStoredNames(t *testing.T) {
 	const as = "  a: {name: %s, primary_key: [id], columns: {id: {type: uuid, name: %s}}}\n"
 	for stored, want := range map[[2]string][2]string{{"a", "id"}: {}, {"b", "n"}: {"b", "n"}} {
