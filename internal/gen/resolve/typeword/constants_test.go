@@ -39,6 +39,8 @@ func TestConstants(t *testing.T) {
 		{"double precision", "1e-324", refused}, {"double precision", "-1E-324", refused}, {"double precision", "-0.00e7", "-0.00e7"}, {"double precision", "0E-400", "0E-400"},
 		{"real", "3.4028235e38", "3.4028235e38"}, {"real", "-3.5e38", refused}, {"real", "1e-45", "1e-45"}, {"real", "1e-46", refused}, {"real", "a", refused},
 		{"timestamptz", "2026-01-31T12:00:00,5Z", refused}, {"timestamptz", "2026-01-31T12:00:00.999999999Z", "2026-01-31T12:00:00.999999Z"}, {"timestamp", "2026-01-31T12:00:00.9999999", "2026-01-31T12:00:00.999999"},
+		{"timestamptz", "9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999999Z"}, {"timestamptz", "9999-12-31T23:59:59-00:01", refused},
+		{"timestamptz", "0000-01-01T00:01:00+00:01", "0000-01-01T00:00:00Z"}, {"timestamptz", "0000-01-01T00:00:00+00:01", refused},
 		{"timestamp", "2026-02-30T12:00:00", refused}, {"varchar(3)", "a\x00b", refused}, {"char(3)", "a\x00b", refused}, {"char(2)", "äö", "äö"}, {"text", "\xff", refused},
 		{"bytea", "AAF=", refused}, {"bytea", "", ""}, {"json", " null\n", refused}, {"jsonb", `"null"`, `"null"`}, {"boolean", "false", "false"}, {"integer", "-1", "-1"}, {"integer", "-", refused},
 	} {
