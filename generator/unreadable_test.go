@@ -131,6 +131,39 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
+// A state that is not as it was written, and one of another consumer, are errors; a folder among the
+// migrations is none of them.
+func TestWhatIsBesideASpecIsChecked(t *testing.T) {
+	s := service(t)
+	state, err := os.ReadFile("idem.state.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, map[string]string{"migrations/0009_notes.sql/x": ""})
+	for text, want := range map[string]string{
+		string(state): "", string(state) + "x: y\n": "idem.state.yaml:", "": "idem.state.yaml is damaged",
+		strings.Replace(string(state), "consumer: things", "consumer: others", 1): `idem.state.yaml belongs to consumer "others"`,
+	} {
+		put(t, map[string]string{"idem.state.yaml": text})
+		r, err := Generate([]Spec{s})
+		if want == "" && (err != nil || len(r.Changes) > 0) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+		if err == nil {
+			_ = r.Close()
+		}
+	}
+	if _, err := PlanOf(Before{Spec: s}, s); err != nil {
+		t.Errorf("a folder among the migrations: %v", err)
+	}
+	if _, _, err := Keys(s, "none.v1", "", nil); err == nil || !strings.Contains(err.Error(), "none.v1") {
+		t.Errorf("keys of a topic that is not there: %v", err)
+	}
+	if _, _, _, err := KeysOf(s, "None"); err == nil || !strings.Contains(err.Error(), "None") {
+		t.Errorf("keys of an event that is not there: %v", err)
+	}
+}
+
 // What init finds in its folder and cannot read is an error that names it.
 func TestInitNamesWhatItCannotRead(t *testing.T) {
 	for name, text := range map[string]string{"go.mod": "", "idemgen.yaml": "", "mine.go": "no Go", "gen.go": "package other\n"} {
