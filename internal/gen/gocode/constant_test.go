@@ -43,3 +43,22 @@ func TestDefaultsOfFields(t *testing.T) {
 		}
 	}
 }
+
+// A step for each of a list names only what it uses: the element, its position, both or neither.
+func TestWhatALoopNames(t *testing.T) {
+	for values, want := range map[string]string{
+		"tag: each, n: {each: position}": "for i, v := range e.Tags {", "tag: each, n: {value: 1}": "for _, v := range e.Tags {",
+		"tag: {value: a}, n: {each: position}": "for i := range e.Tags {",
+	} {
+		spec := "version: 1\nconsumer: c\npackage: p\ntables:\n  t: {primary_key: [id, tag, n], columns: {id: uuid, tag: text, n: integer}}\n" +
+			"topics:\n  t.v1:\n    idempotency_key: {source: id, window: 8d}\n    events:\n      E:\n        fields: {id: uuid, tags: list(string)}\n" +
+			"        write: [{insert: t, each: tags, set: {id: id, " + values + "}}]\n"
+		var code strings.Builder
+		for _, f := range render(t, load(t, spec)) {
+			code.Write(f.Content)
+		}
+		if !strings.Contains(code.String(), want) {
+			t.Errorf("%s: the code lacks %s", values, want)
+		}
+	}
+}
