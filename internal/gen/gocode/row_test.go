@@ -10,8 +10,8 @@ import (
 func TestARowHasOneName(t *testing.T) {
 	for other, asText := range map[string]bool{
 		"fields: {n: int32}, write: [{upsert: t, set: {ref: {value: 0b5a4e2e-0000-4000-8000-000000000001}, n: n}, if_newer: n}]": true,
-		"fields: {ref: string, n: int32}, write: [{upsert: t, if_newer: n}]":                                                    true,
-		"fields: {ref: uuid, n: int32}, write: [{upsert: t, if_newer: n}]":                                                      false,
+		"fields: {ref: string, n: int32}, write: [{upsert: t, if_newer: n}]":                                                     true,
+		"fields: {ref: uuid, n: int32}, write: [{upsert: t, if_newer: n}]":                                                       false,
 	} {
 		spec := "version: 1\nconsumer: c\npackage: p\ntables:\n  t: {primary_key: [ref], columns: {ref: text, n: integer}}\n" +
 			"topics:\n  t.v1:\n    event_type: {header: type}\n    idempotency_key: {source: {header: key}, window: 8d}\n    events:\n" +
