@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// An event has the name of its type, of a Java class only the last one; it has a number if the name
-// is taken.
+// An event has the name of its type, of a Java class only the last one; it has a number if the
+// name is taken.
 func TestNamesOfEvents(t *testing.T) {
 	for text, want := range map[string]string{
 		"order.placed": "OrderPlaced", "com.shop.Added": "Added", "com.shop.Zipped": "Zipped", "com.shop.zipped": "ComShopZipped", "com.shop.": "ComShop",
@@ -26,7 +26,8 @@ func TestNamesOfEvents(t *testing.T) {
 	}
 }
 
-// Duplicates are recognized for a day more than they were apart, in whole days, and for 8 at least.
+// Duplicates are recognized for a day more than they were apart, in whole days, and for 8 at
+// least.
 func TestWindowsInDays(t *testing.T) {
 	const day = 24 * time.Hour
 	for apart, want := range map[time.Duration]int{

@@ -131,8 +131,8 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-// A state that is not as it was written, and one of another consumer, are errors; a folder among the
-// migrations is none of them.
+// A state that is not as it was written, and one of another consumer, are errors; a folder among
+// the migrations is none of them.
 func TestWhatIsBesideASpecIsChecked(t *testing.T) {
 	s := service(t)
 	state, err := os.ReadFile("idem.state.yaml")

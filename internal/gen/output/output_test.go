@@ -111,7 +111,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// A file is ours if the marker is alone in a comment, of whatever language, above all that is none.
+// A file is ours if the marker is alone in a comment, of whatever language, above all that is
+// none.
 func TestMarkedFiles(t *testing.T) {
 	for text, want := range map[string]bool{
 		"// " + Marker: true, "-- " + Marker + "\n": true, "#" + Marker: true, "\ufeff// " + Marker + "\r\n": true, "\n \n// other\n\t//\t" + Marker: true,

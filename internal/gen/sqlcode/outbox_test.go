@@ -6,8 +6,8 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
 
-// Each column of text of the outbox is a header that the table gets, but for those that every event
-// has.
+// Each column of text of the outbox is a header that the table gets, but for those that every
+// event has.
 func TestHeadersOfTheOutbox(t *testing.T) {
 	table := &model.Table{Name: "idem_outbox"}
 	for _, name := range []string{"aggregatetype", "aggregateid", "type", "tenant", "trace"} {
