@@ -71,26 +71,43 @@ func TestEachSettingIsDocumented(t *testing.T) {
 	}
 }
 
+// What Postgres, Debezium or Connect would read as something else is refused, each by its name.
 func TestRefused(t *testing.T) {
-	for want, spoil := range map[string]func(*Connector){
-		"host, user and database":            func(c *Connector) { c.Host = "" },
-		"port 0":                             func(c *Connector) { c.Port = 0 },
-		`slot "Slot"`:                        func(c *Connector) { c.Slot = "Slot" },
-		`publication ""`:                     func(c *Connector) { c.Publication = "" },
-		`name "a b"`:                         func(c *Connector) { c.Name = "a b" },
-		"want a place":                       func(c *Connector) { c.Password = "secret" },
-		"schema":                             func(c *Connector) { c.Schema = "a,b" },
-		"topic":                              func(c *Connector) { c.Topic = "events" },
-		`header "a:b"`:                       func(c *Connector) { c.Headers = []string{"a:b"} },
-		"is already a header of every event": func(c *Connector) { c.Headers = []string{"id"} },
-		"is given twice":                     func(c *Connector) { c.Headers = []string{"a", "a"} },
+	for want, wrong := range map[string][]func(*Connector){
+		"host, user and database":            {func(c *Connector) { c.Host = "" }, func(c *Connector) { c.User = "" }, func(c *Connector) { c.Database = "" }},
+		"want 1 to 65535":                    {func(c *Connector) { c.Port = 0 }, func(c *Connector) { c.Port = 65536 }},
+		`slot "`:                             {func(c *Connector) { c.Slot = "Slot" }, func(c *Connector) { c.Slot = strings.Repeat("a", 64) }},
+		`publication "`:                      {func(c *Connector) { c.Publication = "" }, func(c *Connector) { c.Publication = "a-b" }},
+		`name "a b": want`:                   {func(c *Connector) { c.Name, c.Prefix = "a b", "p" }},
+		`name "a/b", or topic`:               {func(c *Connector) { c.Prefix = "a/b" }},
+		"want a place":                       {func(c *Connector) { c.Password = "secret" }, func(c *Connector) { c.Password = "" }},
+		"schema":                             {func(c *Connector) { c.Schema = "a,b" }, func(c *Connector) { c.Schema = "" }},
+		"topic":                              {func(c *Connector) { c.Topic = "events" }},
+		`header "a:b"`:                       {func(c *Connector) { c.Headers = []string{"a:b"} }},
+		`header ""`:                          {func(c *Connector) { c.Headers = []string{""} }},
+		"is already a header of every event": {func(c *Connector) { c.Headers = []string{"id"} }, func(c *Connector) { c.Headers = []string{"tenant", "payload"} }},
+		"is given twice":                     {func(c *Connector) { c.Headers = []string{"a", "a"} }, func(c *Connector) { c.Headers = []string{"a", "b", "a"} }},
+	} {
+		for i, spoil := range wrong {
+			c := usual()
+			spoil(&c)
+			_, err := c.JSON(false)
+			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%d: error %v, want %q alone", i, err, want)
+			} else if strings.Contains(err.Error(), "secret") {
+				t.Errorf("the error tells the password: %v", err)
+			}
+		}
+	}
+	for i, allowed := range []func(*Connector){
+		func(c *Connector) { c.Port = 1 }, func(c *Connector) { c.Port = 65535 }, func(c *Connector) { c.Slot = strings.Repeat("a", 63) },
+		func(c *Connector) { c.Name, c.Prefix = "Shop.1_a-b", "Shop.2_a-b" }, func(c *Connector) { c.Headers = []string{"a", "b", "tracestate"} },
+		func(c *Connector) { c.Topic = "a&b.${routedByValue}" },
 	} {
 		c := usual()
-		spoil(&c)
-		if _, err := c.JSON(false); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error %v, want %q", err, want)
-		} else if strings.Contains(err.Error(), "secret") {
-			t.Errorf("the error tells the password: %v", err)
+		allowed(&c)
+		if text, err := c.JSON(false); err != nil || !strings.Contains(string(text), c.Topic) {
+			t.Errorf("%d: %v\n%s", i, err, text)
 		}
 	}
 }

@@ -236,8 +236,6 @@ func failing(e *model.Event) string {
 		after += " that says that the call did nothing"
 	}
 	switch {
-	case e.Handle && e.Effect != nil:
-		what = "the effect or the handler is called"
 	case e.Handle:
 		what = "the handler is called"
 	case e.Effect != nil:

@@ -93,7 +93,7 @@ const localLayout = "2006-01-02T15:04:05.999999999"
 func timeConstant(t model.FieldType, value string) (code, error) {
 	switch t.Kind {
 	case model.LocalTimestamp:
-		at, err := time.Parse(localLayout, strings.ToUpper(value))
+		at, err := time.Parse(localLayout, value)
 		return idem("LocalTime").Call(text("%d", at.UnixMicro())), err
 	case model.Timestamp, model.Date:
 		return momentConstant(t, value)
@@ -104,8 +104,8 @@ func timeConstant(t model.FieldType, value string) (code, error) {
 // momentConstant is a timestamp or a date in its notation.
 func momentConstant(t model.FieldType, value string) (code, error) {
 	if t.Notation == model.Usual && t.Kind == model.Timestamp {
-		at, err := time.Parse(time.RFC3339Nano, strings.ToUpper(value))
-		return date(at.UTC().Truncate(time.Microsecond)), err
+		at, err := time.Parse(time.RFC3339Nano, value)
+		return date(at), err
 	}
 	if t.Kind == model.Date && t.Notation != model.EpochDays {
 		at, err := time.Parse(time.DateOnly, value)

@@ -111,6 +111,21 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
+// A file is ours if the marker is alone in a comment, of whatever language, above all that is
+// none.
+func TestMarkedFiles(t *testing.T) {
+	for text, want := range map[string]bool{
+		"// " + Marker: true, "-- " + Marker + "\n": true, "#" + Marker: true, "\ufeff// " + Marker + "\r\n": true, "\n \n// other\n\t//\t" + Marker: true,
+		`{"comment":"` + Marker + `","a":1}`: true, "// first\n" + `{"comment":"` + Marker + `"}`: true, `{"a":1,"comment":"` + Marker + `"}`: false,
+		"": false, Marker: false, "// " + Marker + " or so": false, "package a\n// " + Marker: false, "/* " + Marker + " */": false, "// other": false,
+		strings.Repeat("//\n", 1300) + "// " + Marker: true, strings.Repeat("//\n", 1400) + "// " + Marker: false,
+	} {
+		if got := Marked([]byte(text)); got != want {
+			t.Errorf("%.60q: %v", text, got)
+		}
+	}
+}
+
 func TestStaleFilesAreRemovedOnlyIfOurs(t *testing.T) {
 	dir, f := folder(t, map[string]string{
 		"idem_old_gen.go":            ours,

@@ -60,6 +60,10 @@ func literal(t model.ColType, c *model.Constant) (string, error) {
 			return "", err
 		}
 		return quote(`\x` + hex.EncodeToString(raw)), nil
+	case model.ColDate, model.ColTimestamp, model.ColTimestamptz:
+		if rest, ok := strings.CutPrefix(c.Text, "0000"); ok { // the year before the first one
+			return quote("0001" + rest + " BC"), nil
+		}
 	}
 	return quote(c.Text), nil
 }

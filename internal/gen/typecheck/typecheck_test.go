@@ -32,6 +32,17 @@ func TestWhatDoesNotCompileIsTold(t *testing.T) {
 	}
 }
 
+// The go command runs in the folder that is given, and its error says what it printed.
+func TestWhereImportsAreFound(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := New(t.Context(), dir+"/none", "fmt"); !strings.HasPrefix(errorText(err), "go list: ") {
+		t.Errorf("in no folder: %v", err)
+	}
+	if _, err := New(t.Context(), dir, "example.com/none"); !strings.Contains(errorText(err), "exit status 1\n") || !strings.Contains(errorText(err), "example.com/none") {
+		t.Errorf("of no module: %v", err)
+	}
+}
+
 func errorText(err error) string {
 	if err == nil {
 		return ""

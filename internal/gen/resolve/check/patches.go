@@ -51,7 +51,7 @@ func (p patches) written(c *draft.Column) {
 	switch {
 	case !s.Changes || s.Sums:
 		p.refuse(p.place(c), v.Model.Field, fmt.Sprintf("cannot be used by %s: there is no column that an absent value could leave unchanged", verb), `write it with update or upsert, or drop "patch"`)
-	case s.Makes && !c.Model.Nullable && c.Model.Default == nil:
+	case s.Makes && !c.Model.Nullable && c.Spec.Default == nil:
 		p.refuse(p.place(c), v.Model.Field, fmt.Sprintf("may be absent, but %s may not be null and has no default: a new row would have no value", c.Is()),
 			"give the column a default, make it nullable, or write the field with update")
 	}

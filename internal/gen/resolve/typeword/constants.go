@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -186,7 +185,7 @@ func doubleText(text string) (string, Fit) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	mantissa, _, _ := strings.Cut(strings.ToLower(text), "e")
-	if err != nil || math.IsInf(f, 0) || f == 0 && strings.Trim(mantissa, "-0.") != "" {
+	if err != nil || f == 0 && strings.Trim(mantissa, "-0.") != "" {
 		return "", "it is out of range"
 	}
 	return text, Fits
@@ -215,7 +214,10 @@ func timeText(text string) (string, Fit) {
 	if err != nil || strings.Contains(text, ",") {
 		return "", "write RFC 3339 with a zone: 2026-01-31T12:00:00Z"
 	}
-	return t.UTC().Truncate(time.Microsecond).Format(time.RFC3339Nano), Fits
+	if t = t.UTC(); t.Year() < 0 || t.Year() > 9999 {
+		return "", "it lies outside the years 0000 to 9999 in UTC"
+	}
+	return t.Truncate(time.Microsecond).Format(time.RFC3339Nano), Fits
 }
 
 func localTimeText(text string) (string, Fit) {

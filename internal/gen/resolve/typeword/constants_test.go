@@ -31,6 +31,18 @@ func TestConstants(t *testing.T) {
 		{"jsonb", `{"a":1}`, `{"a":1}`}, {"jsonb", "{a: 1}", refused}, {"jsonb", `"\u0000"`, refused}, {"json", "null", refused},
 		{"smallint", "32767", "32767"}, {"smallint", "32768", refused}, {"real", "0.1", "0.1"}, {"real", "16777217", refused}, {"real", "1e39", refused}, {"inet", "10.0.0.1", "10.0.0.1"},
 		{"text array", "{}", "{}"}, {"text array", "{a}", refused}, {"named(app.size)", "large", "large"},
+		// the first and the last of each range, and what lies beyond them
+		{"smallint", "-32768", "-32768"}, {"smallint", "-32769", refused}, {"integer", "2147483647", "2147483647"}, {"integer", "2147483648", refused},
+		{"integer", "-2147483648", "-2147483648"}, {"integer", "-2147483649", refused}, {"bigint", "-9223372036854775808", "-9223372036854775808"}, {"bigint", "-9223372036854775809", refused},
+		{"numeric(4,2)", "-99.99", "-99.99"}, {"numeric(4,2)", "-100", refused}, {"numeric(4,0)", "9999", "9999"}, {"numeric(4,0)", "1.5", refused}, {"numeric(4,0)", "1.0", "1.0"},
+		{"double precision", "1.7976931348623157e308", "1.7976931348623157e308"}, {"double precision", "-1.8e308", refused}, {"double precision", "5e-324", "5e-324"},
+		{"double precision", "1e-324", refused}, {"double precision", "-1E-324", refused}, {"double precision", "-0.00e7", "-0.00e7"}, {"double precision", "0E-400", "0E-400"},
+		{"real", "3.4028235e38", "3.4028235e38"}, {"real", "-3.5e38", refused}, {"real", "1e-45", "1e-45"}, {"real", "1e-46", refused}, {"real", "a", refused},
+		{"timestamptz", "2026-01-31T12:00:00,5Z", refused}, {"timestamptz", "2026-01-31T12:00:00.999999999Z", "2026-01-31T12:00:00.999999Z"}, {"timestamp", "2026-01-31T12:00:00.9999999", "2026-01-31T12:00:00.999999"},
+		{"timestamptz", "9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:59.999999Z"}, {"timestamptz", "9999-12-31T23:59:59-00:01", refused},
+		{"timestamptz", "0000-01-01T00:01:00+00:01", "0000-01-01T00:00:00Z"}, {"timestamptz", "0000-01-01T00:00:00+00:01", refused},
+		{"timestamp", "2026-02-30T12:00:00", refused}, {"varchar(3)", "a\x00b", refused}, {"char(3)", "a\x00b", refused}, {"char(2)", "äö", "äö"}, {"text", "\xff", refused},
+		{"bytea", "AAF=", refused}, {"bytea", "", ""}, {"json", " null\n", refused}, {"jsonb", `"null"`, `"null"`}, {"boolean", "false", "false"}, {"integer", "-1", "-1"}, {"integer", "-", refused},
 	} {
 		ct, ok := ColumnType(c.column)
 		if !ok {
@@ -63,6 +75,18 @@ func TestFieldDefaults(t *testing.T) {
 	} {
 		if _, why := FieldConstant(c.typ, c.text); (why == Fits) != c.ok {
 			t.Errorf("%v %q: %q", c.typ, c.text, why)
+		}
+	}
+}
+
+// The length and the digits of a column are those that Postgres takes.
+func TestLengthsAndDigitsOfColumns(t *testing.T) {
+	for word, ok := range map[string]bool{
+		"varchar(1)": true, "varchar(10485760)": true, "varchar(10485761)": false, "char(10485760)": true, "char(10485761)": false, "varchar(0)": false, "varchar": false,
+		"numeric(1000,1000)": true, "numeric(1001,0)": false, "numeric(1000,1001)": false, "numeric(2,3)": false, "numeric(3,3)": true, "numeric(0,0)": false, "numeric(4)": false,
+	} {
+		if ct, is := ColumnType(word); is != ok {
+			t.Errorf("%s: %v, %v", word, ct, is)
 		}
 	}
 }
