@@ -239,6 +239,7 @@ func TestWhatWriteChecks(t *testing.T) {
 		{with("a", "1"), ""},
 		{Event{AggregateType: "user", AggregateID: "9"}, "Type is empty"},
 		{Event{AggregateType: "user", Type: "Seen"}, "AggregateID is empty"},
+		{Event{AggregateType: "\xff", AggregateID: "9", Type: "Seen"}, "AggregateType is not valid UTF-8"},
 		{with("", "1"), `"" is not a valid header name`},
 		{with("\xff", "1"), `"\xff" is not a valid header name`},
 		{with("written_at", "1"), `header "written_at" is reserved: set it through the field of Event, if there is one`},

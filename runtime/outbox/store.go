@@ -149,7 +149,6 @@ func (l *lead) crowd() []string {
 // aggregates says which ones are read: those that are due only, or all but those that wait for a
 // late answer, or are held back and not due.
 func (l *lead) aggregates(due map[aggregate]bool, those bool) (kinds, ids []string) {
-	kinds, ids = []string{}, []string{}
 	add := func(a aggregate) { kinds, ids = append(kinds, a.kind), append(ids, a.id) }
 	for a := range l.held {
 		if due[a] == those {

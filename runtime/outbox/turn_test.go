@@ -200,6 +200,13 @@ func TestTurn(t *testing.T) {
 		expect(t, "taken", taken, 1)
 		expect(t, "alive after a failure", l.heard, heard)
 
+		l.busy = false
+		l.counted, l.read, l.acked = time.Now(), time.Now(), acked{}
+		l.reads(eventOf(5, "e", "t", 1))
+		began = time.Now()
+		expect(t, "a turn that waits for outcomes only", l.turn(ctx), nil)
+		expect(t, "its time", time.Since(began), l.pace.again)
+
 		l.busy = true
 		cancel()
 		expect(t, "a turn of one that ends", l.turn(ctx), context.Canceled)
