@@ -266,6 +266,20 @@ func TestPlan(t *testing.T) {
 	})
 }
 
+// TestPlanOfACrowd: while too many dead letters are stopped, a read is of what is not held back, and
+// the next one of those that are due only.
+func TestPlanOfACrowd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := leading()
+		l.most = 1
+		l.held[aggregate{kind: "dead", id: "d", letters: true}] = &held{until: time.Now()}
+		for n, want := range []string{"false [d] 0 false", "true [d] 1 true", "false [d] 0 false"} {
+			p := l.plan(time.Now())
+			expect(t, fmt.Sprint("read ", n), fmt.Sprint(p.those, p.ids, len(p.again), p.othersNext), want)
+		}
+	})
+}
+
 // TestAdd: there is more to read if a read was full, by its rows or its bytes, or was of those that
 // are due only. Else aggregates that were due and have no events are forgotten.
 func TestAdd(t *testing.T) {
