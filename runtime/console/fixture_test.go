@@ -168,6 +168,16 @@ func (s *site) has(page string, texts ...string) {
 	}
 }
 
+// logs fails the test unless the log has all texts.
+func (s *site) logs(texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(s.log.String(), text) {
+			s.t.Errorf("%s is not in the log:\n%s", text, s.log.String())
+		}
+	}
+}
+
 // stream begins the ledger of a partition.
 func stream(t testing.TB, db *pgxpool.Pool, partition int32, next int64) (id int32) {
 	t.Helper()

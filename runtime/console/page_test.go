@@ -98,6 +98,7 @@ func TestAHaltIsEndedByThePage(t *testing.T) {
 		t.Errorf("%s does not say what was done", to)
 	}
 	s.has("history", "ana", "the column is wider now")
+	s.logs(`msg="an operator acted" user=ana reason="the column is wider now" command="` + release + `" rows=1`)
 	s.has("history.csv", "Z,ana,release,projector,orders.v1,0,10,10,0,the column is wider now")
 	s.has("partition?"+at, "the column is wider now")
 	form.Set("way", "idemgen stream set --consumer projector --topic orders.v1 --partition 0 --to 999 --reason x")
@@ -140,6 +141,8 @@ func TestAGroupIsReplayedByThePage(t *testing.T) {
 		t.Errorf("withdraw: %d %s", r.StatusCode, body(t, r))
 	}
 	s.has(asked, `<td class="n">0</td><td>pending`, `<td class="n">1</td><td>withdrawn`)
+	s.logs(`msg="an operator made a request about dead letters" user=ana reason=mended verb=replay selection.consumer=`, ` selection.topic=orders.v1 selection.class=database `, ` asked=3 `, ` err=<nil>`,
+		`msg="an operator withdrew a request about dead letters" user=ana reason="not yet" at=`+withdraw.Get("at")+"\n")
 }
 
 // A letter shows its record only to who may see it, without what is sensitive, and each view is
@@ -181,7 +184,9 @@ func TestALetterIsDecidedOnItsPage(t *testing.T) {
 	if r := s.do(http.MethodPost, "letter", form); r.StatusCode != http.StatusSeeOther {
 		t.Errorf("withdraw: %d", r.StatusCode)
 	}
-	s.has("letter?"+at, "withdrawn by ana: test")
+	s.has("letter?"+at, "withdrawn by ana: test", "<title>dead orders.v1/0:1")
+	const letter = ` letter="orders.v1/0 offset 1 of projector"`
+	s.logs(`msg="an operator viewed the record of a dead letter" user=ana`+letter, `msg="an operator decided on a dead letter" user=ana reason=test verb=replay`+letter, `user=ana reason=test verb=withdraw`+letter)
 }
 
 // An interrupted call is decided with both answers: it is made again, or its result is given.

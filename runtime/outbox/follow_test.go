@@ -28,7 +28,8 @@ func TestRelayThatLeadsAndSendsNothing(t *testing.T) {
 	}
 	end()
 	idemtest.Exec(t, db, `UPDATE idem_outbox SET written_at = now() - interval '90 s'`)
-	second, _ := relay(t, db, &log{}, nil)
+	var logged *bytes.Buffer
+	second, finish := relay(t, db, &log{}, func(r *outbox.Runner) { logged = lines(r.Relay) })
 	until(t, "Health says it", func() bool { return second.Health() != nil })
 	says := regexp.MustCompile(`^outbox: another relay leads \(idemgen outbox, (?:127\.0\.0\.1:\d+, )?pid \d+ of Postgres, since 20\S+Z\), and the first event has waited for 1m\d+s$`)
 	if err := second.Health(); !says.MatchString(fmt.Sprint(err)) {
@@ -41,6 +42,12 @@ func TestRelayThatLeadsAndSendsNothing(t *testing.T) {
 	until(t, "the second one leads and sends, and Health is good", func() bool {
 		return second.Stats().Leading && second.Health() == nil && left(t, db) == "0"
 	})
+	finish()
+	for _, once := range []string{`level=ERROR msg="outbox: another relay leads (idemgen outbox, `, `level=INFO msg="outbox: the relay leads"`} {
+		if n := strings.Count(logged.String(), once); n != 1 {
+			t.Errorf("%s is logged %d times:\n%s", once, n, logged)
+		}
+	}
 }
 
 // lines has a relay log into what it returns.

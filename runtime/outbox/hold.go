@@ -58,7 +58,7 @@ func (h *holds) suspects(lines map[aggregate][]*event) map[string]*event {
 	all := map[string]*event{}
 	for a := range h.again {
 		e := lines[a][0]
-		if h.held[a].why == refused && !e.late && all[e.record.Topic] == nil && !time.Now().Before(h.to(e).others) {
+		if h.held[a].why == refused && !e.late && !time.Now().Before(h.to(e).others) {
 			all[e.record.Topic] = e
 		}
 	}

@@ -143,7 +143,7 @@ func (l *lead) inquire() {
 		l.ask(l.remove(l.acked.seqs, l.acked.locked > 0))
 	case l.room() && (l.more || now.Sub(l.read) >= l.pace.again):
 		l.read = now
-		l.ask(l.fill(now))
+		l.ask(l.fill(l.plan(now)))
 	}
 }
 

@@ -3,6 +3,8 @@ package outbox_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,6 +41,11 @@ func TestARelayReportsItself(t *testing.T) {
 		return said(`SELECT coalesce(string_agg(concat(report #>> '{relay,leads}', ' ', p ->> 'code', ' ', position('the topic does not exist' IN p ->> 'reason') > 0, ' ', (p ->> 'since')::timestamptz > now() - interval '1 minute'), ','), '')
 			FROM idem_process, jsonb_array_elements(report -> 'problems') p WHERE consumer = ''`) == "true refused t t"
 	})
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, "the name of the process", said(`SELECT name FROM idem_process`), fmt.Sprintf("%s, process %d", host, os.Getpid()))
 	for cause, want := range map[outbox.Cause]string{
 		outbox.NoTopic:  `topic-missing create topic outbox.event.user: the relay then sends its events by itself`,
 		outbox.TooLarge: `too-large raise max.message.bytes of topic outbox.event.user, and the limit in the settings of the relay's producer: the payload of this event has 1 bytes`,

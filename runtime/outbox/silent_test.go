@@ -1,8 +1,10 @@
 package outbox_test
 
 import (
+	"bytes"
 	"context"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -118,9 +120,14 @@ func TestAStoppedRelayLosesItsLead(t *testing.T) {
 			idemtest.Exec(t, db, c.fill)
 			until(t, "Postgres waits for it", func() bool { return query(t, db, clientWriteSQL) == "1" })
 			broker := &log{}
-			relay(t, db, broker, pace)
+			var logged *bytes.Buffer
+			_, finish := relay(t, db, broker, func(r *outbox.Runner) { pace(r); logged = lines(r.Relay) })
 			write(t, db, "7", "1")
 			until(t, "another one has sent all", func() bool { return left(t, db) == "0" })
+			finish()
+			if text := logged.String(); !strings.Contains(text, `level=WARN msg="outbox: the relay that led was silent, and its session was ended" session="idemgen outbox, `) || !strings.Contains(text, " silent=2s\n") {
+				t.Errorf("logged\n%s", text)
+			}
 			i.thaw()
 			stop()
 		})

@@ -31,27 +31,45 @@ SELECT event.* FROM (
 WHERE fitting.before < $5
 ORDER BY event.seq`
 
-// fill reads events.
-func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
-	known := make([]int64, 0, mostRows)
+// reading is a read of events.
+type reading struct {
+	asked      time.Time
+	known      []int64 // not read again
+	kinds, ids []string
+	those      bool     // only these aggregates; else all but these
+	crowd      []string // see there
+	room       int      // for events
+	bytes      int      // the same for their payloads
+
+	again      map[aggregate]bool // aggregates that are held back, and read again
+	othersNext bool               // the next read is of others
+}
+
+// plan says what is read now.
+func (l *lead) plan(now time.Time) *reading {
+	p := &reading{asked: now, known: make([]int64, 0, mostRows), again: l.due(now), crowd: l.crowd()}
 	for _, line := range l.lines {
 		for _, e := range line {
-			known = append(known, e.seq)
+			p.known = append(p.known, e.seq)
 		}
 	}
-	known = append(known, l.acked.seqs...)
-	again, crowd := l.due(now), l.crowd()
-	l.others = len(crowd) > 0 && len(again) > 0 && !l.others
+	p.known = append(p.known, l.acked.seqs...)
+	l.others = len(p.crowd) > 0 && len(p.again) > 0 && !l.others
 	if l.others {
-		clear(again)
+		clear(p.again)
 	}
-	othersNext := len(crowd) > 0 && len(again) > 0
-	those := othersNext || l.stopped(false) >= l.most
-	kinds, ids := l.aggregates(again, those)
-	room, bytes := mostRows+len(l.late)-len(known), mostBytes-l.bytes
+	p.othersNext = len(p.crowd) > 0 && len(p.again) > 0
+	p.those = p.othersNext || l.stopped(false) >= l.most
+	p.kinds, p.ids = l.aggregates(p.again, p.those)
+	p.room, p.bytes = mostRows+len(l.late)-len(p.known), mostBytes-l.bytes
+	return p
+}
+
+// fill reads events.
+func (l *lead) fill(p *reading) func(context.Context) (func(), error) {
 	return func(ctx context.Context) (func(), error) {
 		// The table may get a column at any time: no plan of an earlier read is kept.
-		rows, err := l.conn.Query(ctx, readSQL, pgx.QueryExecModeCacheDescribe, known, kinds, ids, room, bytes, those, crowd)
+		rows, err := l.conn.Query(ctx, readSQL, pgx.QueryExecModeCacheDescribe, p.known, p.kinds, p.ids, p.room, p.bytes, p.those, p.crowd)
 		if err != nil {
 			return nil, err
 		}
@@ -59,17 +77,20 @@ func (l *lead) fill(now time.Time) func(context.Context) (func(), error) {
 		if err == nil && len(events) > 0 {
 			err = l.confirm(ctx)
 		}
-		return func() {
-			for _, e := range events {
-				l.line(e, now)
-			}
-			l.more = len(events) == room || l.bytes >= mostBytes/2
-			if !l.more {
-				l.release(again)
-			}
-			l.more = l.more || othersNext
-		}, err
+		return func() { l.add(p, events) }, err
 	}
+}
+
+// add takes the events that were read.
+func (l *lead) add(p *reading, events []*event) {
+	for _, e := range events {
+		l.line(e, p.asked)
+	}
+	l.more = len(events) == p.room || l.bytes >= mostBytes/2
+	if !l.more {
+		l.release(p.again)
+	}
+	l.more = l.more || p.othersNext
 }
 
 // line adds an event to the line of its aggregate. If one before it was refused since it was asked
@@ -128,7 +149,6 @@ func (l *lead) crowd() []string {
 // aggregates says which ones are read: those that are due only, or all but those that wait for a
 // late answer, or are held back and not due.
 func (l *lead) aggregates(due map[aggregate]bool, those bool) (kinds, ids []string) {
-	kinds, ids = []string{}, []string{}
 	add := func(a aggregate) { kinds, ids = append(kinds, a.kind), append(ids, a.id) }
 	for a := range l.held {
 		if due[a] == those {
@@ -296,18 +316,22 @@ func (l *lead) measure(ctx context.Context) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() {
-		maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return t.flying == 0 && time.Now().After(t.others) })
-		l.count(func(n *numbers) { n.wait(waiting, oldest) })
-		l.tellUnanswered(time.Now())
-		var err error
-		if most := l.mostWaiting(); waiting > most {
-			err = fmt.Errorf("more than %d events wait in idem_outbox", most)
-		}
-		if l.tell(aboutWaiting, err) && err != nil {
-			l.log().Error("outbox: " + err.Error())
-		}
-	}, nil
+	return func() { l.know(waiting, oldest) }, nil
+}
+
+// know takes how many events wait, and for how long.
+func (l *lead) know(waiting int, oldest time.Duration) {
+	now := time.Now()
+	maps.DeleteFunc(l.topics, func(_ string, t *topic) bool { return t.flying == 0 && now.After(t.others) })
+	l.count(func(n *numbers) { n.wait(waiting, oldest) })
+	l.tellUnanswered(now)
+	var err error
+	if most := l.mostWaiting(); waiting > most {
+		err = fmt.Errorf("more than %d events wait in idem_outbox", most)
+	}
+	if l.tell(aboutWaiting, err) && err != nil {
+		l.log().Error("outbox: " + err.Error())
+	}
 }
 
 // look asks how many events wait, and for how long.

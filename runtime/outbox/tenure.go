@@ -37,15 +37,11 @@ func (r *runner) serve(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if err == nil || time.Since(began) > longPause {
+		if pause = min(2*pause, longPause); time.Since(began) > longPause {
 			pause = r.pace.poll
-		} else {
-			pause = min(2*pause, longPause)
 		}
-		if err != nil {
-			err = fmt.Errorf("events: %w", err)
-			r.log().Error("outbox: the relay does not lead", append([]any{"err", err, "next", pause}, stack(err)...)...)
-		}
+		err = fmt.Errorf("events: %w", err)
+		r.log().Error("outbox: the relay does not lead", append([]any{"err", err, "next", pause}, stack(err)...)...)
 		r.tell(aboutDatabase, err)
 		select {
 		case <-ctx.Done():
@@ -55,7 +51,7 @@ func (r *runner) serve(ctx context.Context) error {
 	}
 }
 
-// term waits to lead, and leads until it cannot.
+// term waits to lead, and leads until it cannot. It returns nil only if the context ended.
 func (r *runner) term(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

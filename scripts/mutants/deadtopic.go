@@ -43,7 +43,7 @@ var deadTopicBugs = []mutant{
 		in(outboxes, "idem_dead_letter_send").Text(`pg_catalog.concat_ws('/', d.stream, coalesce(d.order_key::text, d.offs::text))`, `d.stream::text`),
 		outboxes, "TestRefusedDeadLetterHoldsBackItsKeyOnly"},
 	{"dead topic: letters that are refused hold back events",
-		in(outboxes, "lead.fill").Replace(`$l.stopped(false)`, `l.stopped(false)+l.stopped(true)`),
+		in(outboxes, "lead.plan").Replace(`$l.stopped(false)`, `l.stopped(false)+l.stopped(true)`),
 		outboxes, "TestRefusedDeadLettersHoldBackNoEvent"},
 	{"dead topic: a relay keeps all letters that are refused",
 		in(outboxes, "readSQL").Text(`aggregatetype <> ALL($7)`, `aggregatetype <> ALL($7) IS NOT NULL`),

@@ -30,6 +30,10 @@ var plain = []string{
 	`VALUES (1), (2)`,
 	`SELECT a FROM (VALUES (1)) AS v (a) WHERE a IN (VALUES (2))`,
 	`SELECT jsonb_build_object('a', $1::text) || '{"b": 1}'::jsonb`,
+	`WITH m AS MATERIALIZED (DELETE FROM a RETURNING id) SELECT count(*) FROM m`,
+	`WITH m AS NOT MATERIALIZED (VALUES (1)) SELECT count(*) FROM m`,
+	`SELECT a FROM b WHERE c = 'pg_settings' OR c = ';' ORDER BY a`,
+	`SELECT a, b[length('x')] FROM t`,
 }
 
 func TestPlainStatementsHaveNoFootprint(t *testing.T) {
@@ -63,7 +67,10 @@ func TestWhatMayLeaveSomethingHasAFootprint(t *testing.T) {
 		`MERGE INTO a USING b ON conflict(a.id) WHEN MATCHED THEN DO NOTHING`,
 		`SELECT 1INTO TEMP t`, `SELECT 1.5into TEMP t`, `SELECT $1into TEMP t`, `SELECT date$1into TEMP t`, `SELECT f@lower('x')`,
 		`SELECT (ARRAY[1])[":":set_config('a', '1', false)::int] FROM a`, `SELECT mİn(1) FROM a`,
-		`with-tenant`, `select-tenant`, `update.tenant`, `select tenant`, `select;`, `select it now`,
+		// The same, behind more tokens than the name of a prepared statement may have.
+		`SELECT a, b, c, 1INTO TEMP t`, `SELECT a, b, c, $1into TEMP t`, `SELECT a, b, c, date$1into TEMP t`, `SELECT a, b, c, f@lower('x')`, `SELECT a, b, c, $a$ x`, `SELECT a, b, c, $ 1`,
+		`SELECT a, b, c, 'open`, `SELECT a, b, c /* open`, "SELECT a, b, c\x00", `SELECT a, b, c \ d`, `SELECT a, b, c, '\' || set_config(''a'', ''b'', true) --'`, `SELECT a, b, f0(1)`,
+		`with-tenant`, `select-tenant`, `update.tenant`, `select tenant`, `select;`, `select it now`, `select it now;`,
 	} {
 		if footprint.None(sql) {
 			t.Errorf("has no footprint: %s", sql)
@@ -133,6 +140,17 @@ func TestStatementsThatEndTheTransaction(t *testing.T) {
 	}, plain...) {
 		if footprint.Of(sql)&footprint.Ends != 0 {
 			t.Errorf("ends a transaction: %s", sql)
+		}
+	}
+}
+
+// COPY has a protocol of its own, and a comment in front of it changes nothing.
+func TestCopyIsTold(t *testing.T) {
+	for sql, want := range map[string]footprint.Footprint{
+		`COPY a FROM STDIN`: footprint.Leaves | footprint.Copies, `/* x */ ; copy (SELECT 1) TO STDOUT`: footprint.Leaves | footprint.Copies, `copy_it`: footprint.Leaves, `SELECT a AS copy FROM b`: 0,
+	} {
+		if got := footprint.Of(sql); got != want {
+			t.Errorf("%s: %d, want %d", sql, got, want)
 		}
 	}
 }
