@@ -1,8 +1,6 @@
 package proof
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -42,13 +40,6 @@ func literal(a model.Assign) (string, error) {
 	if a.Value.Kind == model.NullValue {
 		return "NULL", nil
 	}
-	text := a.Value.Const.Text
-	if a.Column.Type.Kind == model.ColBytea {
-		raw, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return "", err
-		}
-		text = `\x` + hex.EncodeToString(raw)
-	}
-	return "'" + strings.ReplaceAll(text, "'", "''") + "'", nil
+	text, err := a.Value.Const.In(a.Column.Type)
+	return "'" + strings.ReplaceAll(text, "'", "''") + "'", err
 }

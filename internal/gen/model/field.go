@@ -1,6 +1,11 @@
 package model
 
-import "slices"
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+)
 
 // Kind is the kind of a field's type.
 type Kind int
@@ -115,4 +120,18 @@ func (f *Field) IsRecordTime() bool {
 // was read as. Text of a bool is true or false; of bytes the base64 text.
 type Constant struct {
 	Text string
+}
+
+// In returns the text that Postgres reads as the constant in a column of type t.
+func (c *Constant) In(t ColType) (string, error) {
+	switch t.Kind {
+	case ColBytea:
+		raw, err := base64.StdEncoding.DecodeString(c.Text)
+		return `\x` + hex.EncodeToString(raw), err
+	case ColDate, ColTimestamp, ColTimestamptz:
+		if rest, ok := strings.CutPrefix(c.Text, "0000"); ok { // the year before the first one
+			return "0001" + rest + " BC", nil
+		}
+	}
+	return c.Text, nil
 }

@@ -1,8 +1,6 @@
 package sqlcode
 
 import (
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -54,18 +52,9 @@ func literal(t model.ColType, c *model.Constant) (string, error) {
 	switch t.Kind {
 	case model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColReal, model.ColDouble:
 		return c.Text, nil
-	case model.ColBytea:
-		raw, err := base64.StdEncoding.DecodeString(c.Text)
-		if err != nil {
-			return "", err
-		}
-		return quote(`\x` + hex.EncodeToString(raw)), nil
-	case model.ColDate, model.ColTimestamp, model.ColTimestamptz:
-		if rest, ok := strings.CutPrefix(c.Text, "0000"); ok { // the year before the first one
-			return quote("0001" + rest + " BC"), nil
-		}
 	}
-	return quote(c.Text), nil
+	text, err := c.In(t)
+	return quote(text), err
 }
 
 // typedLiteral writes a constant that must bring its type, in a select list. Text becomes
