@@ -57,7 +57,7 @@ func (p *Provider) Count(row int32) int {
 var Terms = wire.EffectTerms{Lease: time.Second, Timeout: 5 * time.Second, Keep: time.Hour}
 
 // Interrupts are [Terms] of an effect that interrupts if the outcome of a call is unknown.
-var Interrupts = wire.EffectTerms{Lease: 300 * time.Millisecond, Timeout: 5 * time.Second, Keep: time.Hour, Interrupts: true}
+var Interrupts = wire.EffectTerms{Lease: time.Second, Timeout: 5 * time.Second, Keep: time.Hour, Interrupts: true}
 
 // Service is a spec with the effect.
 func (p *Provider) Service(terms wire.EffectTerms) Service {
