@@ -79,8 +79,8 @@ func textOf(r Record) string {
 	return text
 }
 
-// TestRowsAreRecords: texts are headers, other columns are not, and what has no topic is known with
-// the reason.
+// TestRowsAreRecords: texts are headers, other columns are not, and what has no topic is known
+// with the reason.
 func TestRowsAreRecords(t *testing.T) {
 	l, _ := leading()
 	r := rowOf([]byte("pay"), nil, column{"tenant", pgtype.TextOID, "t1"}, column{"none", pgtype.TextOID, nil}, column{"short", pgtype.VarcharOID, "s"},
@@ -183,8 +183,8 @@ func (x *handlersTx) OutboxID(subject string) [16]byte {
 	return [16]byte{1}
 }
 
-// TestStatementsOfWrite: an event is one statement with what it has; a handler's transaction queues
-// it, with an id that is derived unless the event has one.
+// TestStatementsOfWrite: an event is one statement with what it has; a handler's transaction
+// queues it, with an id that is derived unless the event has one.
 func TestStatementsOfWrite(t *testing.T) {
 	events := []Event{
 		{AggregateType: "user", AggregateID: "9", Type: "Seen"},
