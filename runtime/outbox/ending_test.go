@@ -133,7 +133,7 @@ func TestTalk(t *testing.T) {
 		began := time.Now()
 		time.Sleep(time.Second - 1)
 		expect(t, "over", s.mayBeOver(), false)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect(t, "over after a second", s.mayBeOver(), true)
 		expect(t, "quiet", s.quiet(t.Context()), nil)
 
