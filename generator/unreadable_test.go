@@ -78,8 +78,8 @@ func large(t *testing.T, name string) (back func()) {
 	}
 }
 
-// A file of a spec that is there and cannot be read is an error that names it: nothing goes on
-// as if it were not there.
+// If a file that belongs to a spec exists and cannot be read, the error names it. The file does
+// not count as missing.
 func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 	generate := func(s Spec) error {
 		r, err := Generate([]Spec{s})
@@ -131,8 +131,8 @@ func TestAFileThatCannotBeReadIsAnError(t *testing.T) {
 	}
 }
 
-// A state that is not as it was written, and one of another consumer, are errors; a folder among
-// the migrations is none of them.
+// A state file that was changed by hand or belongs to another consumer is an error. A folder among
+// the migrations is ignored.
 func TestWhatIsBesideASpecIsChecked(t *testing.T) {
 	s := service(t)
 	state, err := os.ReadFile("idem.state.yaml")

@@ -31,7 +31,7 @@ func TestPlan(t *testing.T) {
 		p = l.plan(time.Now())
 		expect(t, "of others", fmt.Sprint(p.those, slices.Sorted(slices.Values(p.ids)), len(p.again), p.othersNext), "false [held1 late] 1 false")
 
-		// A crowd of dead letters: in turn, others and those that are due.
+		// With too many dead letters, reads alternate between other events and those that are due.
 		l.most = 1
 		l.held[aggregate{kind: "dead", id: "d", letters: true}] = &held{until: time.Now()}
 		for n := range 4 {
@@ -56,8 +56,8 @@ func TestPlan(t *testing.T) {
 	})
 }
 
-// TestPlanOfACrowd: while too many dead letters are stopped, a read is of what is not held back,
-// and the next one of those that are due only.
+// TestPlanOfACrowd: while too many dead letters are stopped, a read selects what is not held back,
+// and the next read selects only those that are due.
 func TestPlanOfACrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := leading()

@@ -145,8 +145,8 @@ func TestUnansweredIsTold(t *testing.T) {
 	})
 }
 
-// TestLateAndHeldBackCountsOnce: an aggregate that is held back and waits for a late answer is one
-// that is stopped, is not read, and leaves its place among those that are retried to others.
+// TestLateAndHeldBackCountsOnce: an aggregate that is held back and also waits for a late answer
+// counts once among the stopped ones. It is not read, and others are retried in its place.
 func TestLateAndHeldBackCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, _ := leading()

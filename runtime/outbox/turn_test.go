@@ -99,8 +99,8 @@ func TestWhenEventsAreDeleted(t *testing.T) {
 	})
 }
 
-// TestRoom: half of the rows and half of the bytes are refilled. What waits for a late answer
-// takes no room, as long as its bytes are few enough.
+// TestRoom: events are read when half of the rows and half of the bytes are free. Events with a
+// late answer do not count as rows, and their bytes have a limit of their own.
 func TestRoom(t *testing.T) {
 	for _, c := range []struct {
 		sent, late, lines, acked, bytes, lateBytes int

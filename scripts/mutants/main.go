@@ -45,10 +45,10 @@
 // With -draw N, bugs are drawn at random from all places of the product where a small change
 // makes other code of it (package draw); -seed decides which. The tests near a bug must catch it,
 // in short: those of its package, those of packages in its folder or that import it, and for the
-// generator those of the golden cases. A bug that none of them catches is printed at the end, with
-// the share of each house. Judge it: a test is missing, code that decides nothing can go, or the
-// change is none. A run reads the sources as it begins and builds tests while it plays, so let it
-// have a worktree of its own.
+// generator those of the golden cases. Bugs that none of them catches are printed at the end,
+// with the share of each house. Judge each: a test is missing, code that decides nothing can go,
+// or the change is none. A run reads the sources as it begins and builds tests while it plays, so
+// let it have a worktree of its own.
 //
 // Without -draw, the last line is "mutants: N planted, N caught", and how many of them are
 // recorded from runs before; it exits 1 unless all of the chosen bugs are caught.

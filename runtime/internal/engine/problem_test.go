@@ -147,8 +147,7 @@ func TestRivalsWaitLongerEachTime(t *testing.T) {
 	}
 }
 
-// That a log ends below the position is told with whose position that is: the owner's, or one that
-// an operator has set.
+// The error about a log that ends below the position says so if an operator has set the position.
 func TestALogThatEndsBelowThePosition(t *testing.T) {
 	const text = "the log ends at 5, below the ledger's position 9"
 	for tail, want := range map[ledger.Tail]string{
