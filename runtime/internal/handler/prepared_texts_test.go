@@ -26,26 +26,25 @@ func TestWhatStaysPreparedIsBounded(t *testing.T) {
 	t.Parallel()
 	const long = 1 << 19
 	text := func(i int) string { return fmt.Sprintf(`SELECT $1::int + %d`, i) + strings.Repeat(" ", long+i) }
-	scan := new(int)
 	for name, run := range map[string]func(ctx context.Context, tx idem.Tx, i int) error{
 		"Exec": func(ctx context.Context, tx idem.Tx, i int) error {
 			_, err := tx.Exec(ctx, text(i), i)
 			return err
 		},
-		"QueryRow": func(ctx context.Context, tx idem.Tx, i int) error { return tx.QueryRow(ctx, text(i), i).Scan(scan) },
+		"QueryRow": func(ctx context.Context, tx idem.Tx, i int) error { return tx.QueryRow(ctx, text(i), i).Scan(new(int)) },
 		"Query": func(ctx context.Context, tx idem.Tx, i int) error {
 			rows, _ := tx.Query(ctx, text(i), pgx.QueryExecModeCacheStatement, i)
 			rows.Close()
 			return rows.Err()
 		},
 		"names": func(ctx context.Context, tx idem.Tx, i int) error {
-			return tx.QueryRow(ctx, strings.Replace(text(i), "$1", "@n", 1), pgx.NamedArgs{"n": i}).Scan(scan)
+			return tx.QueryRow(ctx, strings.Replace(text(i), "$1", "@n", 1), pgx.NamedArgs{"n": i}).Scan(new(int))
 		},
 		"a rewriter": func(ctx context.Context, tx idem.Tx, i int) error {
-			return tx.QueryRow(ctx, `SELECT $1::int`, lengthens(long+i), i).Scan(scan)
+			return tx.QueryRow(ctx, `SELECT $1::int`, lengthens(long+i), i).Scan(new(int))
 		},
 		"Queue": func(_ context.Context, tx idem.Tx, i int) error {
-			tx.Queue(text(i), i).QueryRow(func(row pgx.Row) error { return row.Scan(scan) })
+			tx.Queue(text(i), i).QueryRow(func(row pgx.Row) error { return row.Scan(new(int)) })
 			return nil
 		},
 		"SendBatch": func(ctx context.Context, tx idem.Tx, i int) error {
@@ -60,7 +59,7 @@ func TestWhatStaysPreparedIsBounded(t *testing.T) {
 			return tx.SendBatch(ctx, b).Close()
 		},
 		"savepoint": func(ctx context.Context, tx idem.Tx, i int) error {
-			return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(s pgx.Tx) error { return s.QueryRow(ctx, text(i), i).Scan(scan) })
+			return pgx.BeginFunc(ctx, idem.PgxTx(tx), func(s pgx.Tx) error { return s.QueryRow(ctx, text(i), i).Scan(new(int)) })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,7 @@ import (
 // say is not called.
 type fakeSink struct {
 	idemtype.Sink
-	calls    []string
+	journal
 	next     int64 // after the last record that was delivered
 	assigned func(context.Context) (idemtype.Position, error)
 	deliver  func(context.Context, []wire.Message) error
@@ -26,31 +27,50 @@ type fakeSink struct {
 	idle     func(end int64) error
 }
 
+// A journal has what was called, in order. A test reads it while a delivery runs.
+type journal struct {
+	mu    sync.Mutex
+	calls []string
+}
+
+func (j *journal) note(call string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.calls = append(j.calls, call)
+}
+
+// noted returns the calls up to now.
+func (j *journal) noted() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return slices.Clone(j.calls)
+}
+
 func (s *fakeSink) Assigned(ctx context.Context, _ idemtype.Assignment) (idemtype.Position, error) {
-	s.calls = append(s.calls, "Assigned")
+	s.note("Assigned")
 	return s.assigned(ctx)
 }
 
 func (s *fakeSink) Deliver(ctx context.Context, _ idemtype.Partition, records []wire.Message) error {
-	s.calls = append(s.calls, fmt.Sprintf("Deliver %d", len(records)))
+	s.note(fmt.Sprintf("Deliver %d", len(records)))
 	s.next = records[len(records)-1].Offset + 1
 	return s.deliver(ctx, records)
 }
 
 func (s *fakeSink) Standby(ctx context.Context, _ idemtype.Partition) (idemtype.TakeOver, error) {
-	s.calls = append(s.calls, "Standby")
+	s.note("Standby")
 	return s.standby(ctx)
 }
 
 func (s *fakeSink) Idle(_ context.Context, _ idemtype.Partition, end int64) error {
-	s.calls = append(s.calls, fmt.Sprintf("Idle %d", end))
+	s.note(fmt.Sprintf("Idle %d", end))
 	return s.idle(end)
 }
 
-func (s *fakeSink) Lost(idemtype.Partition) { s.calls = append(s.calls, "Lost") }
+func (s *fakeSink) Lost(idemtype.Partition) { s.note("Lost") }
 
 func (s *fakeSink) Revoked(idemtype.Partition) idemtype.Commit {
-	s.calls = append(s.calls, "Revoked")
+	s.note("Revoked")
 	return idemtype.Commit{Offset: s.next}
 }
 
@@ -106,8 +126,8 @@ func reported(t *testing.T, d *Delivery, want State) Report {
 func called(t *testing.T, s *fakeSink, want ...string) {
 	t.Helper()
 	synctest.Wait()
-	if !slices.Equal(s.calls, want) {
-		t.Errorf("calls %v, want %v", s.calls, want)
+	if got := s.noted(); !slices.Equal(got, want) {
+		t.Errorf("calls %v, want %v", got, want)
 	}
 }
 
@@ -173,7 +193,7 @@ func TestFencedPartitionAwaitsARecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{}
 		sink.assigned = func(ctx context.Context) (idemtype.Position, error) {
-			if len(sink.calls) == 1 {
+			if len(sink.noted()) == 1 {
 				return idemtype.Position{}, &idemtype.FencedError{}
 			}
 			return from(9)(ctx)
@@ -225,7 +245,7 @@ func TestDeliveryOutlivesTheAssignment(t *testing.T) {
 		stopped := false
 		sink.deliver = func(ctx context.Context, _ []wire.Message) error {
 			<-ctx.Done()
-			stopped = slices.Contains(sink.calls, "Lost")
+			stopped = slices.Contains(sink.noted(), "Lost")
 			return ctx.Err()
 		}
 		d, _ := run(t, testConfig(sink))
@@ -250,14 +270,14 @@ func TestGiveUpWaitsForATakeOver(t *testing.T) {
 		close(begun)
 		<-ctx.Done()
 		time.Sleep(20 * time.Millisecond)
-		sink.calls = append(sink.calls, "ended")
+		sink.note("ended")
 		return idemtype.Position{}, ctx.Err()
 	}
 	_, stop := run(t, testConfig(sink))
 	<-begun
 	stop()
-	if want := []string{"Assigned", "ended", "Revoked"}; !slices.Equal(sink.calls, want) {
-		t.Errorf("calls %v, want %v", sink.calls, want)
+	if want := []string{"Assigned", "ended", "Revoked"}; !slices.Equal(sink.noted(), want) {
+		t.Errorf("calls %v, want %v", sink.noted(), want)
 	}
 }
 
