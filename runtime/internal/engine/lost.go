@@ -22,16 +22,16 @@ import (
 // keepDurable keeps the mark of the tail.
 func (o *Owner) keepDurable() {
 	m := o.chain.Mark(o.p.process.Service.Consumer)
-	m.Fence = o.fence(m.Fence)
+	m.Fence = o.fence()
 	o.durable.Store(&m)
 }
 
-// fence returns the highest fencing token that is known.
-func (o *Owner) fence(known int64) int64 {
+// fence returns the highest fencing token that the process knows; 0 if it draws none.
+func (o *Owner) fence() int64 {
 	if calls := o.p.process.Calls; calls != nil {
-		return max(known, calls.Token())
+		return calls.Token()
 	}
-	return known
+	return 0
 }
 
 // mark returns the mark to commit to Kafka; nil if the chain has not been read. Calls that began
@@ -43,7 +43,7 @@ func (o *Owner) mark() *ledger.Mark {
 	}
 	m := *d
 	if called := o.called.Load(); called > m.High {
-		m.High, m.Fence = called, o.fence(m.Fence)
+		m.High, m.Fence = called, o.fence()
 	}
 	return &m
 }
@@ -113,6 +113,11 @@ func (t *takeOver) checkLost(ctx context.Context) error {
 	missing, is, err := o.chain.Compare(ctx, t.conn.Conn(), marks, p.process.Calls != nil)
 	if err != nil {
 		return haltIfFinal(err)
+	}
+	// Also before a fence: a pause has a mark, and the database may go back under this process
+	// before it has drawn a token itself.
+	if calls := p.process.Calls; calls != nil {
+		calls.Know(o.chain.Drawn())
 	}
 	if is {
 		p.process.Keys.Filters.Forget()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -142,6 +143,8 @@ func TestRowsThatAreGoneWithoutRecords(t *testing.T) {
 	if paused.Metadata == kafka.Metadata {
 		t.Error("Kafka does not keep the pause")
 	}
+	mark, _ := ledger.ReadMark(paused.Offset, paused.Metadata)
+	rig.Want(t, "the token in the mark of a pause", fmt.Sprint(mark.Fence), rig.Query(t, db, `SELECT last_value::text FROM idem_fence`))
 
 	log, option := rig.Logged()
 	s.Options = append(s.Options, option)

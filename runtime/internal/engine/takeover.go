@@ -172,10 +172,6 @@ func (t *takeOver) run(ctx context.Context) error {
 		err = t.fence(ctx, window)
 		switch verdict.Of(err) {
 		case verdict.None:
-			// The database may go back under this owner, before it has drawn a token itself.
-			if calls := t.o.p.process.Calls; calls != nil {
-				calls.Know(t.o.chain.Drawn())
-			}
 			t.checkCommitted()
 			return nil
 		case verdict.LockWait: // its owner is about to append, or its client has stopped

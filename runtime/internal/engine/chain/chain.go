@@ -362,9 +362,9 @@ func row(ctx context.Context, db Querier, stream int32, seq int64) (token wire.U
 	return token, kind, writer, written, err
 }
 
-// Mark returns the mark of the tail.
+// Mark returns the mark of the tail, without a fencing token.
 func (c *Chain) Mark(consumer string) ledger.Mark {
 	return ledger.Mark{
-		Stream: c.standing.id, Seq: c.tail.Seq, Token: c.tail.Token, Next: c.tail.Next, High: max(c.tail.Next, c.standing.lostTo), Fence: c.standing.drawn, Consumer: consumer,
+		Stream: c.standing.id, Seq: c.tail.Seq, Token: c.tail.Token, Next: c.tail.Next, High: max(c.tail.Next, c.standing.lostTo), Consumer: consumer,
 	}
 }

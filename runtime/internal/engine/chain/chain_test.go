@@ -188,8 +188,8 @@ func TestTokensPassWhatIsKnown(t *testing.T) {
 	if _, fence := c.Gone(); fence < 3_000_000_000 {
 		t.Errorf("decisions below %d may have been carried out", fence)
 	}
-	if fence := c.Mark(consumer).Fence; fence != drawn() {
-		t.Errorf("the mark's token is %d, and %d is drawn", fence, drawn())
+	if c.Drawn() != drawn() {
+		t.Errorf("the chain knows %d, and %d is drawn", c.Drawn(), drawn())
 	}
 }
 
