@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -127,29 +125,5 @@ func (c *contest) withCopies(t *testing.T, copies int) {
 	c.copies, c.sums = copies, map[string]string{}
 	if err := c.produce(t.Context()); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// The programs by hand have libraries of the same versions as the product.
-func TestPeersHaveTheProductsVersions(t *testing.T) {
-	versions := func(file string) map[string]string {
-		src, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found := map[string]string{}
-		for _, m := range regexp.MustCompile(`(?m)^\s(\S+) (v\S+)`).FindAllStringSubmatch(string(src), -1) {
-			found[m[1]] = m[2]
-		}
-		return found
-	}
-	product, own := versions("../go.mod"), versions("peers/go.mod")
-	if len(own) < 5 {
-		t.Fatalf("peers/go.mod requires %v", own)
-	}
-	for lib, version := range own {
-		if product[lib] != version {
-			t.Errorf("bench/peers requires %s %s, the product %s", lib, version, product[lib])
-		}
 	}
 }
