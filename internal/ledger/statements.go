@@ -153,13 +153,14 @@ WHERE s.consumer = $1 AND s.topic = $2 AND s.topic_id = $3 AND s.partition = ANY
 
 	// LeapSQL moves the sequence of fencing tokens past all that may have been drawn, if it is below
 	// $1. It goes to the time, in microseconds since 1970. So it also passes the tokens that were
-	// drawn after an earlier move that a restore took back: none are drawn faster than that. If the
-	// clock is behind, it passes $1 by more than other processes may have drawn since. One session
-	// moves it at a time, because setval may go back.
+	// drawn after an earlier move that a restore took back: none are drawn faster than that, and no
+	// move is ahead of the time. Only if the clock is behind, it passes $1 by more than other
+	// processes may have drawn since. One session moves it at a time, because setval may go back.
 	LeapSQL = `
 WITH behind AS MATERIALIZED (SELECT WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint),
 alone AS MATERIALIZED (SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('idemgen fence', 0)) FROM behind)
-SELECT pg_catalog.setval('idem_fence'::regclass, greatest($1::bigint + 1000000, (extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint))
+SELECT pg_catalog.setval('idem_fence'::regclass, greatest((extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000)::bigint,
+    CASE WHEN extract(epoch FROM pg_catalog.clock_timestamp()) * 1000000 < $1::bigint THEN $1::bigint + 1000000 END))
 FROM alone WHERE coalesce(pg_catalog.pg_sequence_last_value('idem_fence'::regclass), 0) < $1::bigint`
 
 	// DrawnSQL reads the last fencing token that was drawn.

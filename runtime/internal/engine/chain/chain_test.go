@@ -191,6 +191,17 @@ func TestTokensPassWhatIsKnown(t *testing.T) {
 	if c.Drawn() != drawn() {
 		t.Errorf("the chain knows %d, and %d is drawn", c.Drawn(), drawn())
 	}
+	// The clock has passed all tokens, however often the sequence moves: a copy of the database goes
+	// to the time.
+	var now int64
+	must(t, db.QueryRow(t.Context(), `SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint`).Scan(&now))
+	if drawn() > now {
+		t.Errorf("the sequence is at %d, ahead of the time %d", drawn(), now)
+	}
+	ahead := now + time.Hour.Microseconds() // as of a server whose clock is ahead
+	if moved, err := chain.PassToken(t.Context(), conn, ahead); !moved || err != nil || drawn() < ahead+1_000_000 {
+		t.Errorf("known %d: %v, %v, drawn %d", ahead, moved, err, drawn())
+	}
 }
 
 // TestCheckSeesWhatBecameOfTheTail: it still ends the chain, a row follows it, or it is gone.
