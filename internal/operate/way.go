@@ -104,8 +104,8 @@ var advice = map[halt.Code]struct{ happened, check string }{
 		"The SQLSTATE in the error. Apply the missing migration or grant the right, then release. Skip a record only if the fault is in that one record.",
 	},
 	halt.Pooler: {
-		"A connection pooler in between does not support prepared statements.",
-		"The pooler's settings: session pooling, or support for prepared statements.",
+		"A connection pooler in transaction mode is between the service and the database: a connection led to another session.",
+		"The pooler's mode. Use its session mode, or connect directly, and restart the service.",
 	},
 	halt.Runtime: {
 		"A bug in idemgen.",

@@ -34,7 +34,7 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "stop_after",
 		value:    intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000),
 		text:     "Number of consecutive dead letters after which the partition halts before the next one.",
-		more:     "Restarts and rebalances do not reset the count, but any ledger row that an operator writes does.",
+		more:     "Restarts and rebalances do not reset the count, but any ledger row that an operator writes does, except those of `stream pause` and `stream resume`.",
 		standard: "20",
 		codes:    "E707",
 		example:  "on_failure: {stop_after: 50}"},

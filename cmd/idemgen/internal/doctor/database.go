@@ -256,7 +256,7 @@ func (e *examination) positions(ctx context.Context) error {
 	e.ledgers = ledgers
 	for _, s := range all {
 		if !s.Former && s.Tail == nil && !s.NoLedger() {
-			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-missing"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
+			e.add(Failure, fmt.Sprintf("ledger %s/%d", s.Topic, s.Partition), manual("ledger-gone"), "the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state")
 		}
 	}
 	return nil

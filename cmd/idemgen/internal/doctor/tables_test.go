@@ -74,7 +74,7 @@ CREATE TABLE orders (id int PRIMARY KEY); CREATE TABLE notes (id int PRIMARY KEY
 		{"ledgers", `INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ('c', 't', '00000000-0000-4000-8000-000000000001', 0), ('c', 't', '00000000-0000-4000-8000-000000000002', 0),
 	('c', 't', '00000000-0000-4000-8000-000000000002', 1), ('other', 't', '00000000-0000-4000-8000-000000000003', 0);
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, written_at) SELECT stream, 0, gen_random_uuid(), 7 + stream, 7 + stream, 'g', -1, 3, 1, 0, timestamptz '2026-01-01' + stream * interval '1 hour' FROM idem_stream WHERE stream <> 3`,
-			db, ledgers, nil, `FAIL ledger t/1: the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state | read "ledger-missing" in idemgen's docs/operations.md` + "\nok t/0: 9 of 2"},
+			db, ledgers, nil, `FAIL ledger t/1: the database knows this partition, and its ledger has no rows: they were deleted, or the database was restored to an earlier state | read "ledger-gone" in idemgen's docs/operations.md` + "\nok t/0: 9 of 2"},
 		{"hidden ledgers", "REVOKE SELECT ON idem_ledger FROM ROLE", limited, ledgers, nil, ""},
 		{"no outbox", "", limited, relay, nil, ""},
 		{"an outbox", "CREATE TABLE idem_outbox (id int); GRANT SELECT, UPDATE ON idem_outbox TO ROLE", limited, relay, nil, "warn outbox: role ROLE may not DELETE idem_outbox, and a relay must | GRANT DELETE ON idem_outbox TO \"ROLE\", unless relays run as another role"},
