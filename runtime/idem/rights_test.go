@@ -14,6 +14,7 @@ import (
 
 	"github.com/idemgen/idemgen/internal/kit/transcript"
 	"github.com/idemgen/idemgen/internal/operate"
+	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
@@ -122,6 +123,10 @@ func TestDocumentedRightsAreEnough(t *testing.T) {
 			}
 			rig.Apply(t, w, nil)
 			rig.Want(t, "letters", rig.LettersNow(t, r.admin), "3 x discarded, 4 d its event has no effect, so it does not accept a result, 5 d")
+			idemtest.Exec(t, r.admin, `UPDATE idem_dead_letter SET order_key = $1::uuid WHERE offs = 3`, record.OrderKey([]byte("a person")))
+			if erased, err := operate.Erase(t.Context(), r.operator, "test", rig.Topic, "a person", operate.By{Operator: "ann", Reason: "a test"}); err != nil || len(erased) != 1 {
+				t.Errorf("erased %d letters: %v", len(erased), err)
+			}
 			r.generations(t, c, w, log)
 			r.upkeep(t, c)
 			r.commands(t, c)

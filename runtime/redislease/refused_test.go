@@ -16,9 +16,15 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
+// set names a set of leases as a process does: the database's id, and the consumer.
+const (
+	database = "0123456789abcdef0123456789abcdef"
+	set      = database + ":test"
+)
+
 var (
 	key  = wire.Key{0xab}
-	name = "idem:test:ab" + strings.Repeat("0", 30)
+	name = "idem:" + set + ":ab" + strings.Repeat("0", 30)
 	held = lease.Hold{Key: key, Owner: wire.UUID{1}, Token: 5}
 	ask  = lease.Ask{Key: key, Owner: wire.UUID{1}, Token: 5, Term: time.Minute, Keep: time.Hour, Content: lease.Content{Def: 1, Print: 2}}
 	end  = lease.End{Hold: held, State: lease.Done, Result: []byte("a result that is secret"), Error: "an error that is secret", Attempts: 1}
@@ -28,15 +34,15 @@ var (
 func questions(s *redislease.Store, ask lease.Ask) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
 		"Acquire": func(ctx context.Context) error {
-			_, err := s.Acquire(ctx, "test", []lease.Ask{ask})
+			_, err := s.Acquire(ctx, set, []lease.Ask{ask})
 			return err
 		},
 		"Extend": func(ctx context.Context) error {
-			_, err := s.Extend(ctx, "test", []lease.Hold{held})
+			_, err := s.Extend(ctx, set, []lease.Hold{held})
 			return err
 		},
 		"Record": func(ctx context.Context) error {
-			_, err := s.Record(ctx, "test", []lease.End{end})
+			_, err := s.Record(ctx, set, []lease.End{end})
 			return err
 		},
 	}
@@ -108,7 +114,7 @@ func TestAskWithoutToken(t *testing.T) {
 	t.Parallel()
 	a := ask
 	a.Token = 0
-	_, err := redislease.New(client(t, redistest.Start(t, nil))).Acquire(t.Context(), "test", []lease.Ask{a})
+	_, err := redislease.New(client(t, redistest.Start(t, nil))).Acquire(t.Context(), set, []lease.Ask{a})
 	if _, is := errors.AsType[*lease.Broken](err); !is {
 		t.Errorf("error %v", err)
 	}
@@ -129,7 +135,7 @@ func TestRightsThatAreMissing(t *testing.T) {
 		}
 		limited := redis.NewClient(&redis.Options{Addr: s.Addr(), Username: user, Password: "pw"})
 		defer limited.Close()
-		if _, err := redislease.New(limited).Acquire(t.Context(), "test", []lease.Ask{ask}); err == nil {
+		if _, err := redislease.New(limited).Acquire(t.Context(), set, []lease.Ask{ask}); err == nil {
 			t.Errorf("%s: a lease was had", c.rule)
 		} else if _, is := errors.AsType[*lease.Broken](err); !is {
 			t.Errorf("%s: %v is no error for people", c.rule, err)
@@ -152,11 +158,11 @@ func documentedRights(t *testing.T, more ...string) []string {
 		t.Fatal("docs/production.md grants no rights of Redis")
 	}
 	line, _, _ = strings.Cut(line, "\n")
-	words := strings.Fields(strings.ReplaceAll(line, "~idem:notifications:", "~idem:test:"))
+	words := strings.Fields(strings.ReplaceAll(line, ":notifications:", ":test:"))
 	return append(append([]string{"ACL", "SETUSER"}, words...), more...)
 }
 
-// The rights that production.md grants are enough.
+// The rights that production.md grants are enough, also for locks.
 func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
 	t.Parallel()
 	s := redistest.Start(t, nil)
@@ -170,6 +176,9 @@ func TestDocumentedRightsOfRedisAreEnough(t *testing.T) {
 		if err := do(t.Context()); err != nil {
 			t.Errorf("%s: %v", question, err)
 		}
+	}
+	if _, err := store.Acquire(t.Context(), database+":"+lease.Locks("refunds"), []lease.Ask{ask}); err != nil {
+		t.Errorf("a lock: %v", err)
 	}
 	if warnings, err := store.Check(t.Context()); err != nil || len(warnings) != 1 {
 		t.Errorf("Check: %q (%v)", warnings, err)
@@ -189,7 +198,7 @@ func TestServerThatIsAway(t *testing.T) {
 	gone := redistest.Start(t, nil)
 	frozen := redistest.Start(t, nil)
 	lonely := redistest.Start(t, map[string]string{"cluster-enabled": "yes"})
-	if _, err := redislease.New(client(t, full)).Acquire(t.Context(), "test", []lease.Ask{ask}); err != nil {
+	if _, err := redislease.New(client(t, full)).Acquire(t.Context(), set, []lease.Ask{ask}); err != nil {
 		t.Fatal(err)
 	}
 	_, err := full.Do(t.Context(), "CONFIG", "SET", "maxmemory", "1")
