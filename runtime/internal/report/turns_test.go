@@ -28,6 +28,8 @@ type told struct {
 	fails  int  // so many statements fail
 	closes bool // the next statement ends the session
 	silent bool // no connection is accepted
+
+	now []process.Assigned // what the process reports
 }
 
 func (s *told) note(format string, args ...any) {
@@ -117,17 +119,19 @@ func (s *told) answer(b *pgproto3.Backend, sql string) bool {
 }
 
 // writing starts a writer with a server in memory.
-func writing(t *testing.T, every time.Duration) (s *told, now *process.Report, log *transcript.Buffer, stop func()) {
+func writing(t *testing.T, every time.Duration) (s *told, log *transcript.Buffer, stop func()) {
 	t.Helper()
-	s, now, log = &told{began: time.Now()}, &process.Report{}, &transcript.Buffer{}
+	s, log = &told{began: time.Now()}, &transcript.Buffer{}
 	w := &report.Writer{
 		Consumer: "c", Name: "n", Version: "v", Every: every,
 		Log: slog.New(slog.NewTextHandler(log, nil)), Connect: s.connect,
-		Snapshot: func() process.Report { // the test changes it while the writer waits
-			return process.Report{Partitions: append([]process.Assigned{}, now.Partitions...)}
+		Snapshot: func() process.Report {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return process.Report{Partitions: append([]process.Assigned{}, s.now...)}
 		},
 	}
-	return s, now, log, w.Start()
+	return s, log, w.Start()
 }
 
 // The row is written at once, then at a change and after each interval. Each minute there is a new
@@ -135,7 +139,7 @@ func writing(t *testing.T, every time.Duration) (s *told, now *process.Report, l
 func TestWhenTheRowIsWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, now, log, stop := writing(t, 20*time.Second)
+		s, log, stop := writing(t, 20*time.Second)
 		after := func(d time.Duration, want string) {
 			t.Helper()
 			time.Sleep(d)
@@ -149,11 +153,10 @@ func TestWhenTheRowIsWritten(t *testing.T) {
 		after(time.Millisecond, "20s INSERT")
 		after(40*time.Second, "40s INSERT, 1m0s INSERT") // the connection is as old as it may be
 		after(20*time.Second, "1m20s connect, 1m20s INSERT, 1m20s prune")
-		now.Partitions = []process.Assigned{{Topic: "a"}}
+		s.set(func(s *told) { s.now = []process.Assigned{{Topic: "a"}} })
 		after(time.Second, "1m20.25s INSERT")
 		after(19250*time.Millisecond, "1m40.25s INSERT")
-		now.Partitions = nil
-		s.set(func(s *told) { s.closes = true }) // a lost connection is replaced
+		s.set(func(s *told) { s.now, s.closes = nil, true }) // a lost connection is replaced
 		after(250*time.Millisecond, "1m40.5s INSERT lost, 1m40.5s connect, 1m40.5s INSERT, 1m40.5s prune")
 		stop()
 		after(0, "1m40.5s DELETE")
@@ -169,7 +172,7 @@ func TestWhenTheRowIsWritten(t *testing.T) {
 func TestFailedWritesAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, _, log, stop := writing(t, 8*time.Second)
+		s, log, stop := writing(t, 8*time.Second)
 		defer stop()
 		synctest.Wait()
 		s.take()
@@ -207,7 +210,7 @@ func TestFailedWritesAreTriedAgain(t *testing.T) {
 func TestEndOfAWriterThatWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s, _, log, stop := writing(t, time.Second)
+		s, log, stop := writing(t, time.Second)
 		s.set(func(s *told) { s.silent, s.closes = true, true })
 		time.Sleep(time.Second + time.Millisecond)
 		began := time.Now()
