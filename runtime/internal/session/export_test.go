@@ -5,3 +5,5 @@ var GiveBest = giveBest
 
 // Marked returns a session that has a mark and nothing else.
 func Marked(mark string) *Session { return &Session{mark: mark} }
+
+var Parameters = parameters

@@ -103,7 +103,6 @@ func Still(ctx context.Context, db Querier, stream int32, letters []Place) (sinc
 }
 
 func columns(letters []Place) (offsets, seqs []int64) {
-	offsets, seqs = []int64{}, []int64{}
 	for _, l := range letters {
 		offsets, seqs = append(offsets, l.Offset), append(seqs, l.Seq)
 	}
