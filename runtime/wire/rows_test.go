@@ -241,6 +241,7 @@ func FuzzNumeric(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add("1.50e-7")
+	f.Add("0E9227000000000000000")
 	f.Fuzz(checkNumeric)
 }
 

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math/big"
+	"strings"
 	"time"
 )
 
@@ -25,8 +26,11 @@ func text(err error) string {
 // rational returns the value of a number in a form that is the same for equal numbers.
 func rational(text string) string {
 	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return "no number: " + text
+	if !ok { // or it is zero, with an exponent that Rat does not read
+		digits, _, _ := strings.Cut(strings.ToLower(text), "e")
+		if r, ok = new(big.Rat).SetString(digits); !ok || r.Sign() != 0 {
+			return "no number: " + text
+		}
 	}
 	return r.String()
 }

@@ -161,17 +161,16 @@ func (o *Owner) foresee(ctx context.Context, w *work) (d *decide.Decision) {
 // effect begins only after all earlier records of its record key have been applied: until then it
 // is unknown whether the record must be parked behind one of them.
 func mayBegin(topic *wire.Topic, records []wire.Message, waiting []wire.Effect) []wire.Effect {
-	first := map[string]int64{} // offset, by record key
+	behind := map[int64]bool{} // another record of their key, by offset
+	seen := map[string]bool{}  // record keys as they were sent; those of effects are unpacked
 	for i := range records {
 		if m := &records[i]; m.Key != nil {
-			if _, known := first[string(m.Key)]; !known {
-				first[string(m.Key)] = m.Offset
-			}
+			behind[m.Offset] = seen[string(m.Key)]
+			seen[string(m.Key)] = true
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(waiting), func(e wire.Effect) bool {
-		parks := e.Policy.Park || topic.OnFailure.Park
-		return parks && e.Message.Key != nil && first[string(e.Message.Key)] != e.Message.Offset
+		return behind[e.Message.Offset] && (e.Policy.Park || topic.OnFailure.Park)
 	})
 }
 
