@@ -35,12 +35,12 @@ func TestHowLongALeaseIsKept(t *testing.T) {
 		c.FlushAll(t.Context())
 		a := ask
 		a.Term, a.Keep = of.term, of.keep
-		if _, err := store.Acquire(t.Context(), "test", []lease.Ask{a}); err != nil {
+		if _, err := store.Acquire(t.Context(), set, []lease.Ask{a}); err != nil {
 			t.Fatal(err)
 		}
 		kept("acquired", of.want)
 		shorten()
-		if held, err := store.Extend(t.Context(), "test", []lease.Hold{held}); err != nil || !held[0] {
+		if held, err := store.Extend(t.Context(), set, []lease.Hold{held}); err != nil || !held[0] {
 			t.Fatal(held, err)
 		}
 		kept("extended", of.want)
@@ -49,7 +49,7 @@ func TestHowLongALeaseIsKept(t *testing.T) {
 			if i > 0 {
 				c.HSet(t.Context(), name, "state", "p")
 			}
-			if held, err := store.Record(t.Context(), "test", []lease.End{e}); err != nil || !held[0] {
+			if held, err := store.Record(t.Context(), set, []lease.End{e}); err != nil || !held[0] {
 				t.Fatal(held, err)
 			}
 			kept("recorded "+string(rune(e.State)), max(of.want, e.Pause))
