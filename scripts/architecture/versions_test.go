@@ -10,7 +10,7 @@ import (
 // what is compiled for one of them serves all: with one other version of a package that pgx
 // imports, tests that play services would compile pgx, the runtime and the commands again. Rivals
 // of a benchmark have the libraries of the product, and a module outside of go.work needs no
-// update of its go.mod. promtool, in scripts/alerts, shares nothing with the product.
+// update of its go.mod. scripts/alerts is left out: promtool has its own versions.
 func TestModulesShareVersions(t *testing.T) {
 	product := versions(t, "go.mod")
 	for _, module := range []string{"bench", "bench/peers", "scripts", "scripts/browser", "testdata"} {

@@ -20,8 +20,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/maintain"
 )
 
-// An error that lasts is logged once in an hour, another one at once, and none that comes from the
-// end of the process. Each run is told, with its error.
+// An error that lasts is logged once an hour, and a new one at once. An error that is due to the
+// end of the process is not logged. The hook is called for each run, with its error.
 func TestLastingErrorIsLoggedOnceAnHour(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

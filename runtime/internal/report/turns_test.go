@@ -96,7 +96,7 @@ func (s *told) answer(b *pgproto3.Backend, sql string) bool {
 	defer s.mu.Unlock()
 	verb, _, _ := strings.Cut(sql, " ")
 	switch {
-	case verb == "SELECT": // who is it?
+	case verb == "SELECT": // of the role, after an error
 		role := pgproto3.FieldDescription{Name: []byte("current_user"), DataTypeOID: 25}
 		b.Send(&pgproto3.RowDescription{Fields: []pgproto3.FieldDescription{role}})
 		b.Send(&pgproto3.DataRow{Values: [][]byte{[]byte("u")}})
