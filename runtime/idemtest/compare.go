@@ -53,13 +53,13 @@ func (b *trial) tableDiff(got *state) string {
 	}
 	if b.loose == nil {
 		b.loose = map[column]bool{}
-		elsewhere := b.oneByOne(b.t, func(r record) idem.Message {
+		elsewhere := b.oneByOne(b.t, b.log, func(r record) idem.Message {
 			m := r.message
 			m.Partition, m.Offset = 1, 1000+7*m.Offset
 			return m
 		})
-		for name := range b.want.columns() {
-			if !slices.Equal(b.want.cells(name), elsewhere.cells(name)) {
+		for name := range b.runner.want.columns() {
+			if !slices.Equal(b.runner.want.cells(name), elsewhere.cells(name)) {
 				b.loose[name] = true
 			}
 		}

@@ -4,15 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/idem"
 )
 
-// mendedAndReplayed has the database refuse one record of a topic that parks. Those behind wait.
-// Then nothing refuses it any more, a person asks for a replay, and all must be as if nothing had
-// been refused.
+// mendedAndReplayed has the database refuse one record of a topic that parks. Those of its record
+// key wait behind it. Then nothing refuses it any more, a person asks for a replay, and all must
+// be as if these records had come last.
 func mendedAndReplayed(b *trial) {
 	b.inexact = true
 	owners, refused := b.owners(), recordOffset{offset: -1}
@@ -41,7 +42,8 @@ func mendedAndReplayed(b *trial) {
 	if refused.offset < 0 {
 		b.t.Skip("no two records of one record key write rows")
 	}
-	if len(b.texts(`SELECT offs::text FROM idem_dead_letter WHERE state = 'w'`)) == 0 {
+	waiting := b.texts(waitingSQL, refused.topic, refused.number, refused.offset)
+	if len(waiting) == 0 {
 		b.t.Errorf("nothing waits behind the dead letter of offset %d", refused.offset)
 	}
 	Exec(b.t, b.db, `UPDATE idem_dead_letter SET asked = 'r', asked_at = clock_timestamp(), asked_by = 'a person: mended' WHERE state = 'd' AND offs = $1`, refused.offset)
@@ -49,7 +51,17 @@ func mendedAndReplayed(b *trial) {
 	if answer := b.texts(letterSQL("coalesce(answer, '')", "d"), refused.topic, refused.number, refused.offset); len(answer) > 0 {
 		b.t.Errorf("the letter of offset %d stays dead: %s", refused.offset, strings.Join(answer, ""))
 	}
+	b.inOrder(last(b.log, func(r record) bool {
+		at := placeOf(r.message)
+		return at == refused || at.partition == refused.partition && slices.Contains(waiting, strconv.FormatInt(at.offset, 10))
+	}))
 }
+
+// waitingSQL reads the offsets of the records that wait behind the letter at $1, $2 and $3.
+const waitingSQL = `
+SELECT w.offs::text FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+JOIN idem_dead_letter w ON w.stream = d.stream AND w.order_key = d.order_key AND w.state = 'w'
+WHERE s.topic = $1 AND s.partition = $2 AND d.offs = $3`
 
 // hasNextOfItsKey reports whether a record is applied, and one of its record key comes later.
 func hasNextOfItsKey(b *trial, r record) bool {

@@ -156,7 +156,7 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 		}
 		own.scenarios = ofATopic(own.log, first...)
 		if len(own.log) > 0 {
-			own.want, own.source = own.oneByOne(t, position), "the same log applied one by one"
+			own.want, own.source = own.oneByOne(t, own.log, position), "the same log applied one by one"
 		}
 		if t.Failed() {
 			return

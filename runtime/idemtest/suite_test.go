@@ -277,7 +277,7 @@ func ownHandler(c *runner) {
 func TestColumnThatChangesFromRunToRunIsLeftOut(t *testing.T) {
 	run := small(t, flaw{unstable: true})
 	run.handlers = true
-	run.want = run.oneByOne(t, position)
+	run.want = run.oneByOne(t, run.log, position)
 	if got := failures(t, run, "one batch"); got != "" {
 		t.Error(got)
 	}

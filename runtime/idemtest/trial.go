@@ -21,6 +21,8 @@ import (
 type trial struct {
 	*runner
 	database
+	want      *state // what must be left: that of the runner, unless the records are applied in another order
+	source    string // where want comes from
 	consumer  *idem.Consumer
 	delivered map[recordOffset]int          // where a record of the log was delivered, copies aside
 	ownDead   map[recordOffset]expectedDead // dead letters that the scenario itself makes
@@ -74,7 +76,7 @@ func (c *runner) newTrial(t testing.TB) *trial {
 	}
 	db := prepared(t, first, second)
 	b := &trial{
-		runner: c, database: database{t, db}, others: others{&logLines{}, newEffects(c)},
+		runner: c, database: database{t, db}, want: c.want, source: c.source, others: others{&logLines{}, newEffects(c)},
 		delivered: map[recordOffset]int{}, ownDead: map[recordOffset]expectedDead{}, reached: map[partition]int64{}, asIs: map[recordOffset]bool{},
 	}
 	b.consumer = newProcess(b)
@@ -91,26 +93,6 @@ func newProcess(b *trial) *idem.Consumer {
 		b.t.Fatalf("idemtest: make the consumer: %v", err)
 	}
 	return consumer
-}
-
-// oneByOne applies each record of the log alone and returns what is left.
-func (c *runner) oneByOne(t testing.TB, where func(record) idem.Message) *state {
-	t.Helper()
-	b := c.newTrial(t)
-	owners := b.owners()
-	for _, r := range c.log {
-		owners.deliver([]idem.Message{where(r)})
-	}
-	got := b.dump()
-	got.dead = map[int]expectedDead{}
-	for at, l := range b.deadLetters() {
-		for _, r := range c.log {
-			if placeOf(where(r)) == at {
-				got.dead[r.index] = expectedDead{class: l.class}
-			}
-		}
-	}
-	return got
 }
 
 // messages are records where the log has them.

@@ -65,6 +65,18 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 					{Columns: []string{"parcel_id"}, Table: "parcels"},
 				},
 			},
+			{
+				Name: "totals",
+				Unique: [][]string{
+					{"id"},
+				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "smallint"},
+					{Name: "first_place", Type: "text"},
+					{Name: "moves", Type: "integer"},
+				},
+				Rights: []string{"SELECT", "INSERT", "UPDATE"},
+			},
 		},
 		Topics: []wire.Topic{
 			parcelsV1Topic(),

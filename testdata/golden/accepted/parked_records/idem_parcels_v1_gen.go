@@ -26,7 +26,7 @@ func parcelsV1Topic() wire.Topic {
 		Ordered: true,
 		Parks:   true,
 		Window:  192 * time.Hour,
-		Writes:  []string{"parcels", "payments"},
+		Writes:  []string{"parcels", "payments", "totals"},
 		NewPlan: func() wire.Plan { return &parcelsV1Plan{} },
 	}
 }
@@ -41,6 +41,7 @@ type parcelsV1Plan struct {
 	parcelMoved              ParcelMoved
 	parcelMovedUpdateParcels wire.Rows
 	parcelMovedAddParcels    wire.Rows
+	parcelMovedAddTotals     wire.Rows
 
 	parcelPaid               ParcelPaid
 	parcelPaidInsertPayments wire.Rows
@@ -75,6 +76,7 @@ func (p *parcelsV1Plan) Flush(b *wire.Batch) {
 	b.Write(parcelMovedUpdateParcelsSQL, &p.parcelMovedUpdateParcels)
 	b.Write(parcelMovedAddParcelsSQL, &p.parcelMovedAddParcels)
 	b.Write(parcelPaidInsertPaymentsSQL, &p.parcelPaidInsertPayments)
+	b.Write(parcelMovedAddTotalsSQL, &p.parcelMovedAddTotals)
 }
 
 // parcelsV1Decoder decodes the records of topic "parcels.v1".
@@ -230,6 +232,9 @@ func (p *parcelsV1Plan) addParcelMoved(b *wire.Batch, m *wire.Message) error {
 	// A wave may have several events for this row: the statement combines them.
 	b.Gathers(wire.Row("parcels").UUID(e.ParcelID), "+")
 	p.parcelMovedAddParcels.Row().UUID(e.ParcelID)
+	// A wave may have several events for this row: the statement combines them.
+	b.Gathers(wire.Row("totals").Int(1), "ParcelMovedAddTotals")
+	p.parcelMovedAddTotals.Row().Text(e.Place)
 	return nil
 }
 
@@ -283,6 +288,38 @@ SELECT
     'parcels'
 FROM e
 WHERE NOT EXISTS (SELECT FROM u WHERE u.parcel_id = e.parcel_id)`
+
+// parcelMovedAddTotalsSQL adds up what the events add to each row.
+const parcelMovedAddTotalsSQL = `
+WITH e AS (
+    SELECT DISTINCT ON (id)
+        1::smallint AS id,
+        sum(1) OVER (PARTITION BY 1::smallint) AS moves,
+        first_place
+    FROM unnest($1::text[]) WITH ORDINALITY AS e (first_place, ordinal)
+    ORDER BY id, ordinal
+),
+w AS (
+    INSERT INTO totals AS t (
+        id,
+        first_place,
+        moves
+    )
+    SELECT
+        id,
+        first_place,
+        moves
+    FROM e
+    ORDER BY id
+    ON CONFLICT (id) DO UPDATE SET
+        moves = t.moves + excluded.moves
+    RETURNING true
+)
+INSERT INTO idem_step_refused (reason, in_table)
+SELECT
+    'the database did not write the row',
+    'totals'
+WHERE (SELECT count(*) FROM w) < (SELECT count(*) FROM e)`
 
 // ParcelPaid is event "paid" on topic "parcels.v1".
 // Its idempotency key is header "event-id"; records with the same key are one event.

@@ -2,6 +2,7 @@
 -- Consumer parcel-keeper, new here:
 --   table parcels
 --   table payments
+--   table totals
 
 SET LOCAL client_encoding = 'UTF8';
 
@@ -17,4 +18,11 @@ CREATE TABLE payments (
     amount numeric(12,2) NOT NULL,
     CONSTRAINT payments_pkey PRIMARY KEY (parcel_id),
     CONSTRAINT payments_parcel_id_fkey FOREIGN KEY (parcel_id) REFERENCES parcels (parcel_id) ON DELETE RESTRICT
+);
+
+CREATE TABLE totals (
+    id smallint NOT NULL,
+    first_place text NOT NULL,
+    moves integer NOT NULL,
+    CONSTRAINT totals_pkey PRIMARY KEY (id)
 );
