@@ -258,7 +258,7 @@ func after(records []idem.Message, offset int64) []idem.Message {
 // A batch is tried again for so long while the runtime says that it should be; for less
 // once that has run out, so that a test which fails ends.
 const (
-	patience  = 30 * time.Second
+	patience  = time.Minute
 	impatient = time.Second
 )
 

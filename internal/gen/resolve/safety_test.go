@@ -46,6 +46,8 @@ func TestSafe(t *testing.T) {
 		"upsert, guarded":                {topic("t", "", key, event("E", id+"n: int64", "write: [{upsert: a, clear: [state], if_newer: n}]")), ""},
 		"constants":                      {topic("t", "", key, constant("")), ""},
 		"constants after insert":         {topic("t", "", key, insert+constant("")), ""},
+		"constants after upsert":         {topic("t", "", key, event("E", id+"n: int64", "write: [{upsert: a, leave: [state], if_newer: n}]")+constant("")), ""},
+		"constants, row of a version":    {topic("t", "", key, event("E", id+"n: int64", "write: [{update: a, set: {state: {value: x}}, where: {id: id, n: n}, many: true}]")+guarded("F")), "E503"},
 		"constants, insert, skip":        {topic("t", "", key, insert+constant(", if_missing: skip")), "E503"},
 		"constants, two writers":         {topic("t", "", key, constant("")+event("Opened", "id: uuid", "write: [{update: a, set: {state: {value: open}}}]")), "E503"},
 		"now is a constant":              {topic("t", "", key, event("E", "id: uuid", "write: [{update: b, set: {at: {now: true}}}]")), ""},

@@ -59,15 +59,20 @@ func orIfOrdered(t *draft.Topic) string {
 	return ""
 }
 
-// writers counts the steps of the spec that write a column of rows that are there.
-type writers map[*draft.Column]int
+// writers counts the steps of the spec that write a column of rows that are there, and tells if
+// one of them may change it: an upsert does not change the columns by which it finds a row.
+type writers struct {
+	count   map[*draft.Column]int
+	changed map[*draft.Column]bool
+}
 
 func writersOf(steps []*draft.Step) writers {
-	w := writers{}
+	w := writers{map[*draft.Column]int{}, map[*draft.Column]bool{}}
 	for _, st := range steps {
 		for c, v := range st.Set {
 			if !st.Model.OnlyMakes() && v.How != model.Keeps {
-				w[c]++
+				w.count[c]++
+				w.changed[c] = w.changed[c] || !slices.Contains(st.Model.By, c.Model)
 			}
 		}
 	}
@@ -90,9 +95,9 @@ func (w writers) sameAtAnyTime(st *draft.Step) bool {
 		default:
 			return false
 		}
-		if w[c] > 1 {
+		if w.count[c] > 1 {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(st.Model.RowKey(), func(a model.Assign) bool { return w[st.Table.Of(a.Column)] > 0 })
+	return !slices.ContainsFunc(st.Model.RowKey(), func(a model.Assign) bool { return w.changed[st.Table.Of(a.Column)] })
 }
