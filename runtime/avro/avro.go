@@ -56,15 +56,18 @@ func New(schema, name string) *Message {
 }
 
 // NewFramed is like New, for values that begin with the prefix that serializers of Confluent's
-// registry write: a zero byte, and the number of the schema that the value was written with.
+// registry write: a zero byte, and the number of the schema that the value was written with. All
+// records wait until [Message.From] gives it a registry.
 func NewFramed(schema, name string) *Message {
 	m := New(schema, name)
-	m.framed = true
+	m.framed, m.schemas = true, newSchemas(m.is, none{})
 	return m
 }
 
 // OfKeys returns the same type for record keys.
-func (m *Message) OfKeys() *Message { return &Message{is: m.is, framed: m.framed, part: true} }
+func (m *Message) OfKeys() *Message {
+	return &Message{is: m.is, framed: m.framed, part: true, schemas: m.schemas}
+}
 
 // From returns the same type with the registry that provides the schemas it was written with. If r
 // is nil, all records wait.

@@ -114,7 +114,10 @@ func TestQueriesOfManySchemas(t *testing.T) {
 
 func TestMemoryOfSchemasIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := NewFramed(ofOrder, "").From(none{})
+		m := NewFramed(ofOrder, "") // without a registry, records wait
+		if n, err := m.Prepare(t.Context(), records(1, 2)); n != 0 || err == nil {
+			t.Errorf("without a registry: %d, %v", n, err)
+		}
 		s := m.schemas
 		for n := range uint32(3 * mostMissing) {
 			s.remember(frame.Schema{Number: n}, &written{err: ErrNoSchema, used: time.Now()})

@@ -68,7 +68,7 @@ func (b *broker) Committed(_ context.Context, topic string, partitions []int32) 
 func (b *broker) Topics(ctx context.Context, names ...string) (map[string]intake.Topic, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	if len(names) == 0 { // only patterns, without partitions: check nevertheless whether brokers respond
+	if len(names) == 0 { // check nevertheless whether brokers respond
 		_, err := b.admin.DescribeCluster(ctx, kafka.SetAdminRequestTimeout(b.timeout))
 		return nil, err
 	}

@@ -42,9 +42,10 @@ var protocols = map[string]kafka.ConfigMap{
 var elsewhere = map[string]string{
 	"bootstrap.servers":               "use Source.Brokers",
 	"metadata.broker.list":            "use Source.Brokers",
-	"group.id":                        "it is the consumer's name in the spec",
+	"group.id":                        "it is the consumer's name in the spec, or that of idem.WithGroup",
 	"max.poll.interval.ms":            "it follows from limits.batch_timeout of the spec",
 	"auto.commit.enable":              "the ledger holds the position",
+	"allow.auto.create.topics":        "a topic that is missing must be reported",
 	"default.topic.config":            "name the settings one by one",
 	"go.application.rebalance.enable": "rebalances are part of the guarantee",
 	"go.events.channel.enable":        "records are polled",

@@ -16,8 +16,8 @@
 // pages work under any prefix that ends in a slash. They work without JavaScript, load nothing
 // from other hosts, and are protected by a Content-Security-Policy of their own.
 //
-// It must not import any package of this module but eventkey, explain, operate, pgtable, record,
-// view, visible and wire.
+// It must not import any package of this module but eventkey, explain, halt, operate, pgtable,
+// record, view, visible and wire.
 package console
 
 import (
@@ -59,8 +59,9 @@ type Options struct {
 	// lists its rights. If it is "", nobody can change anything. The console opens at most two
 	// connections with it.
 	Operator string
-	// Auth returns the user behind a request, or an error if there is none, which the user sees as
-	// status 403. Required. The console reads no header and no cookie for this.
+	// Auth returns the user behind a request. If it returns an error, which is logged, or a User
+	// without Name, the response is status 403. Required. The console reads no header and no cookie
+	// for this.
 	Auth func(*http.Request) (User, error)
 	// Hosts are the values of the Host header that are accepted, with the port if it is not the
 	// default one. Required: a page of another site must not reach the console by a name that it
@@ -71,8 +72,8 @@ type Options struct {
 	Specs []fs.FS
 	// Environment is shown on each page, such as PRODUCTION; "" shows nothing.
 	Environment string
-	// Logger receives a line for each request of a user, and each view of a payload. The default is
-	// [slog.Default].
+	// Logger receives a line for each change that a user makes, for each view or download of a
+	// payload, and for each error of Auth. The default is [slog.Default].
 	Logger *slog.Logger
 }
 

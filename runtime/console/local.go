@@ -22,8 +22,8 @@ type Site struct {
 
 // Local serves the pages at an address of this machine, such as 127.0.0.1:0 for any free port,
 // until ctx is done. Auth and Hosts of the options must be empty: whoever opens the URL with its
-// token is signed in, as the user of the operating system, with the rights of user. An address
-// that other machines reach is an error.
+// token is signed in, with these rights; their Name is that of the user of the operating system,
+// unless it is set. An address that other machines reach is an error.
 func Local(ctx context.Context, address string, rights User, o Options) (*Site, error) {
 	if o.Auth != nil || o.Hosts != nil {
 		return nil, errors.New("console: Local sets Options.Auth and Options.Hosts itself")

@@ -40,7 +40,7 @@ var refused = []options.Refusal{
 	{Option: kgo.SeedBrokers, Why: "use Source.Brokers"},
 	{Option: kgo.WithLogger, Why: "use Source.Logger"},
 	{Option: kgo.WithContext, Why: "pass the context to Run"},
-	{Option: kgo.ConsumerGroup, Why: "it is the consumer's name in the spec"},
+	{Option: kgo.ConsumerGroup, Why: "it is the consumer's name in the spec, or that of idem.WithGroup"},
 	{Option: kgo.ShareGroup, Why: "a record of a share group has no owner"},
 	{Option: kgo.GroupProtocol, Why: "it is always that of a consumer group"},
 	{Option: kgo.ConsumeTopics, Why: "the spec names the topics"},

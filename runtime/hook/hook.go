@@ -10,8 +10,8 @@
 // OnUpkeep is called on the goroutine of the upkeep, OnCallStart and OnCall on a goroutine of
 // their call, and every other method on a goroutine of its partition. That goroutine is blocked
 // until the method returns, so a method must return soon. OnEvents and OnDeadLetter also occupy a
-// connection of the pool while they run. A method must not call Consumer.Close, which waits for
-// the method to return.
+// connection of the pool while they run. A method must not wait for Consumer.Run to return,
+// which waits for the method.
 //
 // The methods of one partition are called one after another, except OnState, OnCallStart and
 // OnCall. If a partition is given up while a batch is in flight, OnState is called immediately,
@@ -43,7 +43,8 @@ import (
 type Hook any
 
 // BatchStart is called before a batch is applied: before each attempt to apply records that a
-// Source delivers, and in each call of Writer.Apply.
+// Source delivers, and in each call of idemtest.Writer.Apply. It is not called for the
+// transactions in which dead letters are replayed and parked records are applied.
 type BatchStart interface {
 	// OnBatchStart may return a context that carries a span, which is passed to handlers and to
 	// OnBatchEnd. It must return ctx or a context derived from it. If it returns nil or panics,
@@ -96,9 +97,10 @@ type DeadLetter interface {
 type Letter struct {
 	Offset int64
 	Event  string // Go name; "" if the record is not an event of the spec
-	// Reason is as in idem_dead_letter.reason. The only value of the record that the runtime puts
-	// into it is an event type that the spec does not name. If a handler returned an error, Reason
-	// contains its text unchanged: keep values of records out of such errors.
+	// Reason is as in idem_dead_letter.reason. The only values of the record that the runtime puts
+	// into it are an event type or enum number that is unknown, and, if a header is missing, the
+	// names of the others. If a handler returned an error, Reason contains the beginning of its text:
+	// keep values of records out of such errors.
 	Reason   string
 	Conflict bool // known key, different content
 }
@@ -111,7 +113,7 @@ type State interface {
 	//
 	//	OFF      it is not assigned
 	//	FENCING  it is being taken over
-	//	READY    it works; while a batch is in flight Stats says SENT, which is not reported here
+	//	READY    it works, or retries a batch, of which Stats and Health say RETRYING
 	//	DOUBT    it is not yet known whether a transaction committed
 	//	STANDBY  another owner has it
 	//	BACKOFF  the database lacks disk, memory or connections
@@ -132,7 +134,7 @@ type Taken struct {
 	Took   time.Duration // duration of the attempt that succeeded
 }
 
-// Retry is called before a partition waits to retry a batch. Writer.Apply never waits.
+// Retry is called before a partition waits to retry a batch. idemtest.Writer.Apply never waits.
 type Retry interface {
 	OnRetry(p idemtype.Partition, r Pause)
 }
@@ -173,13 +175,14 @@ type CallOutcome string
 // The outcomes of calls.
 const (
 	CallDone        CallOutcome = "done"        // its result is recorded
-	CallFailed      CallOutcome = "failed"      // it did nothing: it is retried, or the event becomes a dead letter
-	CallInterrupted CallOutcome = "interrupted" // what it did is unknown: the event becomes a dead letter
-	CallLost        CallOutcome = "lost"        // it lost its lease: its result was dropped
+	CallFailed      CallOutcome = "failed"      // it did nothing, or may be repeated whatever it did: it is retried, or given up as on_failure says
+	CallInterrupted CallOutcome = "interrupted" // what it did is unknown: an operator decides
+	CallLost        CallOutcome = "lost"        // it lost its lease, or the lease could not be queried: its result was dropped
 )
 
 // Upkeep is called after each run of the upkeep of the runtime's tables. Only one process of a
-// consumer runs the upkeep at a time. In the other processes OnUpkeep is not called.
+// consumer runs the upkeep at a time. In the other processes OnUpkeep is called only with an
+// error, if they cannot find out whether it is their turn.
 type Upkeep interface {
 	// OnUpkeep receives the duration of the run and its error. Errors are also logged.
 	OnUpkeep(took time.Duration, err error)

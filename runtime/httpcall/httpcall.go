@@ -53,7 +53,8 @@ func (e *StatusError) Response() []byte { return e.Answer.Body }
 // error that an effect can return unchanged: [idem.Unavailable], [idem.Interrupted] or
 // [idem.Permanent], which wraps a [StatusError] if there was a response; or [idem.NotDone] for a
 // URL that is not an HTTP address, to which nothing is sent. If client is nil, Do uses
-// [http.DefaultClient].
+// [http.DefaultClient]. A response that cannot be read, or whose body is longer than [MaxBody],
+// and a redirect are Interrupted.
 //
 // A request with a body is sent only once: the client does not resend it on another connection,
 // which it would otherwise do if the request has an Idempotency-Key header. Redirects are never
@@ -81,7 +82,7 @@ func Do(client *http.Client, request *http.Request) (*Answer, error) {
 	case a.Status/100 != 2:
 		return nil, classified(&StatusError{request.Method, request.URL.Host, a})
 	case err != nil: // it was done, but its result is unknown
-		return nil, idem.Interrupted(fmt.Errorf("%s %s: read the response: %w", request.Method, request.URL.Host, err))
+		return nil, idem.Interrupted(fmt.Errorf("%w: read the response: %w", &StatusError{request.Method, request.URL.Host, a}, err))
 	}
 	return &a, nil
 }

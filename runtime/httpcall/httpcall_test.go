@@ -256,3 +256,18 @@ func TestContextEnds(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A response that is too long says what it was: the call was made.
+func TestResponseThatIsTooLong(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", "/charges/1")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write(make([]byte, MaxBody+1))
+	}))
+	defer server.Close()
+	_, err := post(t, server.Client(), server.URL)
+	e, ok := errors.AsType[*StatusError](err)
+	if meaning(err) != "unknown" || !ok || e.Answer.Status != http.StatusCreated || e.Answer.Header.Get("Location") == "" {
+		t.Errorf("%v", err)
+	}
+}

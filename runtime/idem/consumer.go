@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,8 +51,9 @@ type Consumer struct {
 }
 
 // New is called by generated constructors. It does no I/O: [Consumer.Run] first queries the
-// database, on separate connections that take their address, credentials and MaxConns from db. The
-// pool db itself is never used or changed.
+// database, on separate connections with the settings of db, except BeforeAcquire, PrepareConn and
+// AfterRelease. MaxConns is how many of them transactions use at most; reports, upkeep and
+// take-overs need a few more. The pool db itself is never used or changed.
 func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, error) {
 	if db == nil {
 		return nil, errors.New("idem: New needs a connection pool, got nil")
@@ -64,6 +66,12 @@ func New(db *pgxpool.Pool, service wire.Service, options ...Option) (*Consumer, 
 		o(&c.settings)
 	}
 	c.settings.log = c.settings.log.With("consumer", service.Consumer)
+	if slices.ContainsFunc(c.settings.middleware, func(m Middleware) bool { return m == nil }) {
+		return nil, errors.New("idem: WithMiddleware: a Middleware is nil")
+	}
+	if c.settings.keyMemory <= 0 {
+		return nil, fmt.Errorf("idem: WithKeyMemory: %d bytes: at least 1 is needed", c.settings.keyMemory)
+	}
 	var err error
 	if c.leases, err = leasesOf(&service, &c.settings); err != nil {
 		return nil, err
@@ -113,7 +121,11 @@ func (c *Consumer) newProcess(db *pgxpool.Pool, hooks *notify.Hooks) *engine.Pro
 	return p
 }
 
-// Run consumes from src until ctx is done, finishes the transactions in flight, and returns nil.
+// Run consumes from src until ctx is done, and returns nil. The transactions in flight have two
+// seconds to finish then; later ones are rolled back, and the next owner applies their records.
+// Calls of effects that are running may end, within their timeout and ten seconds. No other Run of
+// the consumer may be running.
+//
 // It returns an error only if an operator must act, for example if the database schema is too old
 // or src rejects a setting. Run waits out outages of the database and the broker, and brokers that
 // reject the credentials.

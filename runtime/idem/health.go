@@ -17,9 +17,10 @@ import (
 // reason.
 //
 // The reasons for the service as a whole are: [Consumer.Run] was not called or has returned; the
-// database has not been reached since the start; the broker does not respond, a topic does not
-// exist, or the group has not assigned its partitions, as far as the [Source] knows. If a group
-// has more members than partitions, a member without partitions is healthy.
+// database has not been reached since the start; the broker does not respond or rejects the login
+// or the TLS connection, a topic does not exist, or the group has not assigned its partitions, as
+// far as the [Source] knows. If a group has more members than partitions, a member without
+// partitions is healthy.
 //
 // For each partition that makes no progress, Health gives its state and the cause: a
 // [HaltedError] with its code and remedy, a [FencedError] while another owner has the partition,

@@ -1,6 +1,7 @@
 package idem
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -30,11 +31,14 @@ type settings struct {
 	now        func() time.Time
 }
 
-// WithLogger sets the logger; the default is slog.Default(). The runtime logs one line per
-// change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
-// most 10 in 10 seconds; the next line gives the number omitted), and one per duplicate (Debug),
-// each with the consumer. It never logs a payload or a key.
-func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } }
+// WithLogger sets the logger; the default, also for nil, is [slog.Default]. The runtime logs one
+// line per change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
+// most 10 in 10 seconds; the next line gives the number omitted), and one per event with its
+// outcome (Debug), each with the consumer. It never logs a payload or a key, except in the texts
+// of errors that handlers return.
+func WithLogger(l *slog.Logger) Option {
+	return func(s *settings) { s.log = cmp.Or(l, slog.Default()) }
+}
 
 // WithGroup sets the id of the Kafka consumer group; the default is the consumer's name. It is for
 // a service that takes over from another program: with that program's group and start_from:
@@ -43,10 +47,11 @@ func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.log = l } 
 // consumer must use the same group.
 func WithGroup(id string) Option { return func(s *settings) { s.group = id } }
 
-// WithRate limits how many records of a topic this process applies in a second, in all partitions
-// together: for a backfill beside other work of the database. A batch is applied as a whole and
-// then waited for, so the rate holds over seconds. The lag grows meanwhile, which is not a problem
-// that [Consumer.Health] reports. Zero or less is an error of [New].
+// WithRate limits how many records of a topic this process takes in a second, in all partitions
+// together: for a backfill beside other work of the database. Records without an effect count,
+// too. A batch is applied as a whole and then waited for, so the rate holds over seconds. The lag
+// grows meanwhile, which is not a problem that [Consumer.Health] reports. Zero or less, and a
+// topic that the spec does not name, are errors of [New].
 func WithRate(topic string, recordsPerSecond int) Option {
 	return func(s *settings) {
 		if s.rates == nil {
@@ -69,13 +74,14 @@ const defaultKeyMemory = 512 << 20
 // WithKeyMemory sets how many bytes all partitions of the process together may use for keys with
 // copies: same_partition, at 27 to 40 bytes per key; the default is 512 MiB. A partition whose
 // keys do not fit waits, and [Consumer.Health] reports it, until enough keys have passed their
-// window. No key is dropped early.
+// window. No key is dropped early. Zero or less is an error of [New].
 func WithKeyMemory(bytes int64) Option {
 	return func(s *settings) { s.keyMemory = bytes }
 }
 
-// WithMiddleware wraps every handler call, inside its transaction. The first one given is
-// the outermost.
+// WithMiddleware wraps every handler call, inside its transaction. The first one given is the
+// outermost. Each wraps anew for every call, and must not return nil. A nil Middleware is an error
+// of [New].
 func WithMiddleware(m ...Middleware) Option {
 	return func(s *settings) { s.middleware = append(s.middleware, m...) }
 }
@@ -95,8 +101,9 @@ func DeliveryFrom(ctx context.Context) (Delivery, bool) {
 }
 
 // PgxTx returns the pgx transaction behind tx, for libraries that require one, such as river's
-// InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin creates a savepoint as usual, which
-// is a Tx, too. Like tx, it ends with the handler: later calls return [pgx.ErrTxClosed], also
-// those on its LargeObjects. Do not use its Conn after that, nor to end the transaction; nothing
-// checks this. PgxTx panics if tx did not come from the runtime or from pgx.
+// InsertTx. Its Commit and Rollback return [ErrTxOwned]; Begin creates a savepoint as usual,
+// which is a Tx, too. Like tx, it ends with the handler: later calls return [pgx.ErrTxClosed],
+// also those on its LargeObjects. Do not use its Conn after that, which nothing checks. A handler
+// that ends the transaction with its Conn halts the partition. PgxTx panics if tx did not come
+// from the runtime or from pgx.
 func PgxTx(tx Tx) pgx.Tx { return handler.PgxTx(tx) }

@@ -23,13 +23,18 @@ func TestRateOfATopic(t *testing.T) {
 		}
 	}
 	s := &sink{settings: settings{rates: map[string]*rate{"slow": {perSecond: 1}}}}
-	if err := errors.Join(s.pace(t.Context(), "slow", 1000), s.pace(t.Context(), "fast", 1000)); err != nil {
+	slow, fast := Partition{Topic: "slow"}, Partition{Topic: "fast"}
+	if err := errors.Join(s.pace(t.Context(), slow, 1000), s.pace(t.Context(), fast, 1000)); err != nil {
 		t.Error(err)
+	}
+	var given *FencedError
+	if err := s.pace(t.Context(), slow, 1); !errors.As(err, &given) {
+		t.Errorf("a partition that was given up waits: %v", err)
 	}
 	ended, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("revoked")
 	cancel(why)
-	if err := s.pace(ended, "slow", 1); !errors.Is(err, why) {
+	if err := s.pace(ended, slow, 1); !errors.Is(err, why) {
 		t.Errorf("a partition that is revoked waits: %v", err)
 	}
 	service := &wire.Service{Consumer: "c", Topics: []wire.Topic{{Name: "slow"}}}

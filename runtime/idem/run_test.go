@@ -124,6 +124,15 @@ func TestRunWithoutADatabase(t *testing.T) {
 	if _, err := idem.New(db, wire.Service{}, idem.WithRate("other", 1)); err == nil {
 		t.Error("a rate of a topic that is not read")
 	}
+	if _, err := idem.New(db, wire.Service{}, idem.WithKeyMemory(0)); err == nil {
+		t.Error("no memory for keys")
+	}
+	if _, err := idem.New(db, wire.Service{}, idem.WithMiddleware(nil)); err == nil {
+		t.Error("a nil Middleware")
+	}
+	if _, err := idem.New(db, wire.Service{}, idem.WithLogger(nil)); err != nil {
+		t.Error(err)
+	}
 	rig.Want(t, "name", c.Name(), "test")
 }
 

@@ -52,7 +52,7 @@ func (s *sink) Assigned(ctx context.Context, a Assignment) (Position, error) {
 
 // Deliver implements [Sink].
 func (s *sink) Deliver(ctx context.Context, id Partition, records []Message) error {
-	if err := s.pace(ctx, id.Topic, len(records)); err != nil {
+	if err := s.pace(ctx, id, len(records)); err != nil {
 		return err
 	}
 	if p := s.partition(id); p != nil {
@@ -136,14 +136,20 @@ func (r *rate) reserve(now time.Time, n int) time.Duration {
 	return wait
 }
 
-// pace waits until a batch may begin, or until ctx is done.
-func (s *sink) pace(ctx context.Context, topic string, n int) error {
-	r := s.settings.rates[topic]
+// pace waits until a batch may begin, ctx is done, or the partition is given up.
+func (s *sink) pace(ctx context.Context, id Partition, n int) error {
+	r := s.settings.rates[id.Topic]
 	if r == nil {
 		return nil
 	}
-	if wait := r.reserve(time.Now(), n); wait > 0 && !backoff.Sleep(ctx, wait) {
-		return context.Cause(ctx)
+	begin := time.Now().Add(r.reserve(time.Now(), n))
+	for wait := time.Until(begin); wait > 0; wait = time.Until(begin) {
+		if !backoff.Sleep(ctx, min(wait, time.Second)) {
+			return context.Cause(ctx)
+		}
+		if s.partition(id) == nil {
+			return engine.NotTaken(id)
+		}
 	}
 	return nil
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/idemtype"
 )
 
-// RecordStats counts records by outcome. The counters add up to the number of records delivered.
+// RecordStats counts records by outcome. Each record that is delivered is counted once, and once
+// more each time that it is replayed.
 type RecordStats struct {
 	Applied     int64 // took effect
 	Redelivered int64 // duplicates: Kafka delivered the offset again
@@ -43,13 +44,14 @@ type Stats struct {
 	// one of their keys first, or because the generation of keys had been sealed.
 	KeyRaces int64
 	Expired  int64 // dead letters closed because on_failure.keep had passed
-	// OpenDead is the number of open dead letters in the database, parked records included, by the
-	// first word of their reason; at most 100,000 in all. It is nil in processes that did not do the
-	// last upkeep: only one process of a consumer does, once a minute.
+	// OpenDead is the number of open dead letters in the database, parked records included, by
+	// the first word of their reason; at most 100,000 in all. Only the process that does the
+	// upkeep counts them, once a minute, and keeps the count for up to three; in others it is
+	// nil. Over several processes, use the maximum.
 	OpenDead map[string]int64
 	Calls    idemtype.CallStats // of effects
-	// Partitions lists the partitions that a Source was assigned, by topic and number. It does not
-	// include partitions that [Consumer.Own] took over.
+	// Partitions lists the partitions that a Source was assigned, by topic and number. Those of an
+	// idemtest.Writer are not among them, but their records are counted.
 	Partitions []PartitionStats
 }
 

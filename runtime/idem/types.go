@@ -104,9 +104,15 @@ type (
 	HandlerFunc = idemtype.HandlerFunc
 	// Middleware wraps a call. What it writes through tx commits with the event.
 	Middleware = idemtype.Middleware
-	// FencedError says that another owner appended to the partition's ledger. Nothing of the
-	// batch took effect; the partition must be taken over again before it is written.
+	// FencedError says that this process does not own the partition, or no longer: another owner
+	// or an operator appended to its ledger, or it was given up. The transaction that was refused
+	// has no effect; earlier ones of the same batch remain. The partition must be taken over
+	// before it is written again.
 	FencedError = idemtype.FencedError
 	// HaltedError says that a partition is halted until an operator acts.
 	HaltedError = idemtype.HaltedError
+	// Problem is something about a service or a partition that may need an operator.
+	Problem = idemtype.Problem
+	// Problems are what [Consumer.Health] returns.
+	Problems = idemtype.Problems
 )

@@ -13,6 +13,7 @@ package idemprom
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -54,7 +55,10 @@ var (
 )
 
 // New returns metrics. Pass them to WithHooks of package idem, and register them with a Prometheus
-// registry. One Metrics can serve all consumers of a process.
+// registry. One Metrics can serve all consumers of a process. The metrics that hooks feed, of
+// batches, calls, take-overs, dead letters, halts, retries and upkeep, have no label for the
+// consumer: if two consumers read the same topic, give each a Metrics of its own, and registries
+// that add different labels.
 func New() *Metrics {
 	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
@@ -76,10 +80,12 @@ func New() *Metrics {
 	}
 }
 
-// Watch adds a consumer whose statistics are collected at each scrape.
+// Watch adds a consumer whose statistics are collected at each scrape. It replaces an earlier one
+// of the same name.
 func (m *Metrics) Watch(c Consumer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.consumers = slices.DeleteFunc(m.consumers, func(o Consumer) bool { return o.Name() == c.Name() })
 	m.consumers = append(m.consumers, c)
 }
 

@@ -97,6 +97,7 @@ idemgen_upkeep_runs_total{result="failed"} 1
 func TestScrape(t *testing.T) {
 	m := idemprom.New()
 	m.Watch(orders{})
+	m.Watch(orders{}) // as one that is made anew
 	first, second := idemtype.Partition{Topic: "orders.v1"}, idemtype.Partition{Topic: "orders.v1", Number: 1}
 	failed := errors.New("a failure")
 	ctx := m.OnBatchStart(context.Background(), first, 3)

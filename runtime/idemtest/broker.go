@@ -28,6 +28,7 @@ const ByKey int32 = -1
 type Broker struct {
 	options    BrokerOptions
 	client     *kgo.Client
+	counts     sync.Mutex // guards partitions
 	partitions map[string]int32
 	address    string   // where it listens; clients may be told another one
 	told       net.Addr // what they are told
@@ -70,7 +71,8 @@ func StartBroker(topics map[string]int32) (*Broker, error) {
 
 // StartBrokerWith is like [StartBroker], with options.
 func StartBrokerWith(topics map[string]int32, o BrokerOptions) (*Broker, error) {
-	b := &Broker{options: o, partitions: maps.Clone(topics), address: "127.0.0.1:0"}
+	b := &Broker{options: o, partitions: map[string]int32{}, address: "127.0.0.1:0"}
+	maps.Copy(b.partitions, topics)
 	for topic, n := range topics {
 		if n < 1 {
 			return nil, fmt.Errorf("topic %s with %d partitions", topic, n)
@@ -119,8 +121,8 @@ func (b *Broker) produce(ctx context.Context, client *kgo.Client, messages []*wi
 	hash := kgo.StickyKeyPartitioner(nil).ForTopic("")
 	records := make([]*kgo.Record, len(messages))
 	for i, m := range messages {
-		n, ok := b.partitions[m.Topic]
-		if !ok || m.Partition >= n || m.Partition < ByKey {
+		n := b.count(m.Topic)
+		if n == 0 || m.Partition >= n || m.Partition < ByKey {
 			return fmt.Errorf("produce to %s/%d: no such partition", m.Topic, m.Partition)
 		}
 		r := &kgo.Record{Topic: m.Topic, Partition: m.Partition, Key: m.Key, Value: m.Value, Timestamp: m.Time}
@@ -158,7 +160,7 @@ func (b *Broker) Ends(topic string) []int64 {
 
 // Committed returns a group's committed offset for each partition of a topic; -1 if there is none.
 func (b *Broker) Committed(group, topic string) []int64 {
-	offsets := make([]int64, b.partitions[topic])
+	offsets := make([]int64, b.count(topic))
 	info := b.group(group)
 	for p := range offsets {
 		offsets[p] = -1

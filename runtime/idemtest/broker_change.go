@@ -26,8 +26,20 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, n int32) er
 	if err != nil {
 		return fmt.Errorf("create partitions of %s: %w", topic, err)
 	}
+	b.counts.Lock()
 	b.partitions[topic] = n
+	b.counts.Unlock()
 	return b.renew()
+}
+
+// count is the number of partitions of a topic; 0 if there is no such topic.
+func (b *Broker) count(topic string) int32 {
+	b.counts.Lock()
+	defer b.counts.Unlock()
+	if n, made := b.partitions[topic]; made {
+		return n
+	}
+	return b.options.Missing
 }
 
 // Recreate deletes a topic and creates it again, empty, with the same number of partitions. It
@@ -36,7 +48,7 @@ func (b *Broker) Recreate(topic string) (err error) {
 	err = errStopped
 	b.whileUp(func(c *kfake.Cluster) {
 		if err = c.DeleteTopic(topic); err == nil {
-			err = c.CreateTopic(topic, b.partitions[topic], nil)
+			err = c.CreateTopic(topic, b.count(topic), nil)
 		}
 	})
 	if err != nil {

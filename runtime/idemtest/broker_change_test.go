@@ -136,7 +136,7 @@ func TestGroupsTellWhoSharesPartitionsOut(t *testing.T) {
 
 // A topic that is missing is made for a client that does not ask for that.
 func TestMissingTopicIsMade(t *testing.T) {
-	b, err := StartBrokerWith(map[string]int32{"a": 1}, BrokerOptions{Missing: 3})
+	b, err := StartBrokerWith(nil, BrokerOptions{Missing: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,5 +151,14 @@ func TestMissingTopicIsMade(t *testing.T) {
 	}
 	if ends := b.Ends("b"); len(ends) != 3 {
 		t.Errorf("the topic has partitions that end at %v, want 3", ends)
+	}
+	if err := b.Produce(t.Context(), &wire.Message{Topic: "b", Partition: 2}); err != nil {
+		t.Error(err)
+	}
+	if err := b.CreatePartitions(t.Context(), "b", 4); err != nil {
+		t.Error(err)
+	}
+	if err := b.Produce(t.Context(), &wire.Message{Topic: "b", Partition: 3}); err != nil {
+		t.Error(err)
 	}
 }

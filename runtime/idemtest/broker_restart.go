@@ -29,6 +29,8 @@ func (b *Broker) Start() error {
 		kfake.NumBrokers(1), kfake.BrokerConfigs(configs), kfake.GroupMinSessionTimeout(time.Second),
 		kfake.ListenFn(b.listen), kfake.DataDir(b.options.Dir),
 	}
+	b.counts.Lock()
+	defer b.counts.Unlock()
 	for _, topic := range slices.Sorted(maps.Keys(b.partitions)) {
 		options = append(options, kfake.SeedTopics(b.partitions[topic], topic))
 	}

@@ -135,7 +135,7 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 		t.Fatalf("idemtest: %v", err)
 	}
 	one.log, one.source = numbered(topic, log), s.Spec
-	one.scenarios = ofATopic(one.log)
+	one.scenarios, one.buries = ofATopic(one.log), buries(entry)
 	one.start = s.starter(entry)
 	if testing.Verbose() {
 		t.Logf("the records and the expected rows:\n%s", one.shownScript(script))
@@ -149,7 +149,7 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 		if err != nil {
 			t.Fatalf("idemtest: %v", err)
 		}
-		own.log, own.handlers = numbered(topic, s.Edit(topic, log)), true
+		own.log, own.handlers, own.buries = numbered(topic, s.Edit(topic, log)), true, one.buries
 		first := []scenario{untilCommit}
 		if seed == "" { // else any record may be missing
 			first = append(first, s.changesRows(spec, entry))
@@ -163,6 +163,11 @@ func (s Service) runTopic(t *testing.T, spec *proof.Service, entry *model.Topic,
 		}
 		own.run(t)
 	})
+}
+
+// buries reports whether a topic has an event for tombstones.
+func buries(entry *model.Topic) bool {
+	return slices.ContainsFunc(entry.Events, func(e *model.Event) bool { return e.Tombstone })
 }
 
 // handled reports whether events of a topic have a handler in the transaction.
@@ -194,6 +199,7 @@ type runner struct {
 	source    string      // where want comes from
 	handlers  bool        // with the service's own handlers
 	ofCase    bool        // the log is that of a case
+	buries    bool        // a topic's log: a record without a value has an effect
 	exhausted atomic.Bool // a batch could not be applied in time
 	loose     map[column]bool
 }

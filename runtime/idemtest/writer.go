@@ -14,8 +14,8 @@ type Writer struct{ owner *engine.Owner }
 
 // Own takes over a partition of consumer c and returns a writer for it, until the test ends. The
 // previous owner is fenced. A partition without a ledger starts at offset start. Hooks are called
-// for the partition, but [idem.Consumer.Health] and [idem.Consumer.Stats] do not cover it, and
-// nothing maintains the runtime's tables.
+// for the partition, and its records are counted, but it is not in [idem.Consumer.Health] nor
+// among the partitions of [idem.Consumer.Stats], and nothing maintains the runtime's tables.
 func Own(t testing.TB, c *idem.Consumer, topic string, partition int32, start int64) (*Writer, error) {
 	t.Helper()
 	o, err := door.Own(t.Context(), c, idem.Partition{Topic: topic, Number: partition}, start)

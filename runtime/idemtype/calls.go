@@ -9,7 +9,7 @@ type CallStats struct {
 	Oldest      time.Duration // how long the oldest of them has been running; 0 if there is none
 	Waiting     int           // records whose effect is not complete: it is running, or waits for its turn or for another process
 	Done        int64         // succeeded: the result was recorded
-	Failed      int64         // did nothing: retried as on_failure says, or the event became a dead letter
+	Failed      int64         // did nothing, or if_interrupted is retry: retried as on_failure says, or given up
 	Interrupted int64         // with unknown outcome: an operator decides
 	Lost        int64         // result dropped: the lease was lost, or its state could not be queried
 	Failing     []FailingEffect
@@ -21,5 +21,5 @@ type FailingEffect struct {
 	Err   string    // of the last call
 	Since time.Time // of the first of these calls
 	Calls int       // number that failed since then
-	Next  time.Time // when the event whose call failed last is called again
+	Next  time.Time // when the event whose call failed last is called again, as an estimate
 }

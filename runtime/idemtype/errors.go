@@ -6,11 +6,13 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
-// FencedError says that another owner appended to the partition's ledger. Nothing of the
-// batch took effect; the partition must be taken over again before it is written.
+// FencedError says that this process does not own the partition, or no longer: another owner or an
+// operator appended to its ledger, or it was given up. The transaction that was refused has no
+// effect; earlier ones of the same batch remain. The partition must be taken over before it is
+// written again.
 type FencedError struct {
 	Partition Partition
-	Reason    string // "another owner appended", "an operator appended", "the predecessor is gone"
+	Reason    string // for people
 }
 
 func (e *FencedError) Error() string {

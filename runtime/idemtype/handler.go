@@ -16,7 +16,7 @@ type Middleware func(next HandlerFunc) HandlerFunc
 type Delivery struct {
 	Consumer string
 	Event    string   // Go name of the event
-	Key      wire.Key // pass it downstream as an idempotency key; zero for events identified by offset
+	Key      wire.Key // pass it downstream as an idempotency key; zero for a handler's event identified by offset
 	Attempt  int      // 1 for the first call, and for the first after a successful one
 	Token    int64    // of an effect's lease: greater than all earlier ones of its key; 0 for handlers
 	// Lock is the event's lock, which the call holds. Pass its Token downstream, so that the

@@ -7,14 +7,16 @@ import (
 	"github.com/idemgen/idemgen/runtime/halt"
 )
 
-// Problem is a reason why a service, or one of its partitions, makes no progress.
+// Problem is something about a service or one of its partitions that may need an operator. Usually
+// there is no progress.
 type Problem struct {
 	// Code identifies the kind of problem and does not change between releases.
 	//
 	// Of a halted partition, it is the [halt.Code]. Of a partition in another state, it is the state:
 	// standby, fencing, backoff, retrying or doubt. A partition that works has waiting if records
 	// have waited for longer than two transactions may take, silent if the client does not deliver
-	// its records, and handler-running or effect-running if a call has not ended with its context.
+	// its records, lost-commits if the database lost commits of it, and handler-running or
+	// effect-running if a call has not ended with its context.
 	// The service as a whole has not-running, starting, joining, unavailable, topic-missing,
 	// credentials if the brokers reject the login, or tls if no TLS connection to them is possible
 	// or they require one.
@@ -24,7 +26,8 @@ type Problem struct {
 	Since     time.Time // when this process first saw it
 	Reason    string    // what is wrong, in the words that pages and commands have
 	Do        string    // what to do; of a halted partition the command that resumes it
-	// Err says all of this. Its chain has the cause, such as a [HaltedError] or a [FencedError].
+	// Err is Reason as an error, with the topic, the partition and its state. Its chain has the
+	// cause, such as a [HaltedError] or a [FencedError].
 	Err error
 }
 

@@ -52,7 +52,8 @@ type Sink interface {
 	//
 	// A partition may also be idle because the Source waits for a record, as a TakeOver says. Then
 	// Idle checks whether that TakeOver is still valid. Idle returns the same errors as Deliver,
-	// but does not wait: during an outage it returns nil, and Health reports the outage.
+	// but waits for an outage only while it is unknown whether a transaction committed: otherwise it
+	// returns nil, and Health reports the outage. Idle also carries out what operators request.
 	Idle(ctx context.Context, p Partition, end int64) error
 	// Standby is called after a [FencedError] or a [HaltedError], while the partition stays
 	// assigned. It blocks until the partition may be taken over again: either its ledger has not

@@ -35,7 +35,7 @@ const (
 	Processing  State = 'p' // a call is running, or its holder is gone
 	Done        State = 'd' // the call succeeded, and its result is recorded
 	Completed   State = 'c' // Done, and the ledger has passed the event
-	Failed      State = 'f' // the call did nothing; it may be repeated
+	Failed      State = 'f' // the call did nothing, or may be repeated whatever it did (if_interrupted: retry)
 	Interrupted State = 'i' // the outcome of the call is unknown: an operator decides
 )
 
@@ -167,7 +167,8 @@ type End struct {
 	Attempts int
 }
 
-// Broken is an error of a store after which an operator must act: what it holds is not a lease.
+// Broken is an error of a store after which an operator must act: for example, what it holds is
+// not a lease, or it denies access.
 type Broken struct{ Err error }
 
 func (e *Broken) Error() string { return e.Err.Error() }

@@ -17,5 +17,6 @@
 //
 // Dead letters can also be sent, to a topic of their own: see [DeadLetterMigration].
 //
-// It must not import any package of this module but internal/record and runtime/internal/session.
+// It must not import any package of this module but internal/pgtable, internal/process,
+// internal/record, internal/text, and of runtime/internal outage, refusal, report and session.
 package outbox

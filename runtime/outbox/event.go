@@ -24,8 +24,9 @@ type Event struct {
 	Type string
 	// Payload is the record's value. A nil Payload makes a tombstone.
 	Payload Payload
-	// Headers are additional headers of the record. Each needs a column of type text in the table;
-	// without it, [Write] returns an error. traceparent and tracestate have columns.
+	// Headers are additional headers of the record. Each needs a column of type text in the
+	// table; without it, [Write] returns an error, or, in a handler, the partition halts.
+	// traceparent and tracestate have columns.
 	Headers map[string]string
 }
 

@@ -21,11 +21,11 @@ const (
 	aboutLeader     = "5 leader"
 )
 
-// Health returns nil while the relay works, or another relay leads and sends. Otherwise its error
-// says what is holding back events: the database, the broker, events that the broker rejects, or
-// has not answered for five seconds, sent events that cannot be deleted, more than MaxWaiting
-// waiting events, or another relay, which leads although an event has waited for a minute. Health
-// does no I/O, and is accurate to within about ten seconds.
+// Health returns nil while the relay works, or does not run, or another relay leads and sends.
+// Otherwise its error says what is holding back events: the database, the broker, events that the
+// broker rejects, or has not answered for five seconds, sent events that cannot be deleted, more
+// than MaxWaiting waiting events, or another relay, which leads although an event has waited for
+// a minute. Health does no I/O, and is accurate to within about ten seconds.
 func (r *Relay) Health() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

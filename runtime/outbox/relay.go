@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,7 +15,8 @@ import (
 // has acknowledged it. Any number of relays may run at the same time: one of them leads, and
 // another takes over when it ends.
 type Relay struct {
-	// DB is the database with the table. A relay keeps one of its connections.
+	// DB is the database with the table. A relay takes up to two connections out of it, which do
+	// not count toward its MaxConns.
 	DB *pgxpool.Pool
 	// Producer sends the records. The relay does not close it.
 	Producer Producer
@@ -24,7 +26,7 @@ type Relay struct {
 	// dead letters.
 	Topic func(aggregateType string) string
 	// MaxWaiting is the number of waiting events above which [Relay.Health] returns an error; 0
-	// means 100000.
+	// means 100000. Less is an error of [Relay.Run].
 	MaxWaiting int
 	// Logger receives the relay's log lines; nil means slog.Default().
 	Logger *slog.Logger
@@ -67,9 +69,10 @@ const (
 )
 
 // Run sends events until ctx is done. It then waits for acknowledgements for up to five seconds,
-// and returns nil within ten seconds. Failures are logged, reported by Health and retried, with
-// one exception: if at the start there is a connection pooler in transaction mode in front of the
-// database, Run returns an error.
+// and returns nil, usually within ten seconds. Failures are logged, reported by Health and
+// retried. Run returns an error only if DB or Producer is missing, if MaxWaiting is negative, or
+// if at the start there is a connection pooler in transaction mode in front of the database. No
+// other Run of the relay may be running.
 func (r *Relay) Run(ctx context.Context) error { return newRunner(r).Run(ctx) }
 
 func newRunner(r *Relay) *runner {
@@ -80,6 +83,9 @@ func newRunner(r *Relay) *runner {
 func (r *runner) Run(ctx context.Context) error {
 	if r.DB == nil || r.Producer == nil {
 		return errors.New("outbox: a relay needs DB and Producer")
+	}
+	if r.MaxWaiting < 0 {
+		return fmt.Errorf("outbox: MaxWaiting is %d, which is negative", r.MaxWaiting)
 	}
 	defer r.report(ctx)()
 	return r.serve(ctx)

@@ -42,6 +42,13 @@ func TestARelayNeedsBothEnds(t *testing.T) {
 	}
 }
 
+func TestLimitOfWaitingEventsIsNotNegative(t *testing.T) {
+	r := &Relay{DB: new(pgxpool.Pool), Producer: &sends{}, MaxWaiting: -1}
+	if err := r.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "MaxWaiting is -1") {
+		t.Error(err)
+	}
+}
+
 // Each thing that keeps events has the time when it began, whatever is said of it since then.
 func TestFaultsKeepTheirTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

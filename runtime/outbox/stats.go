@@ -14,7 +14,8 @@ type Stats struct {
 	Waiting int
 	// Oldest is how long the first of them has waited.
 	Oldest time.Duration
-	// HeldBack is the number of aggregates that wait because the broker rejects their first event.
+	// HeldBack is the number of aggregates that wait because their first event is rejected or
+	// cannot be sent.
 	HeldBack int
 	// Sent is the number of events that the broker has acknowledged, and Refused how often it
 	// rejected one.

@@ -21,10 +21,11 @@ type Tx interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Write writes events into idem_outbox, in order and in one round trip; in a handler it queues the
-// statements. Nothing is sent to Kafka unless the transaction commits. An error is about the first
-// event that cannot be written. The transaction must then be rolled back, unless the error is
-// [ErrRefused]: in that case nothing was sent to the database.
+// Write writes events into idem_outbox, in order and in one round trip. In a handler it queues
+// the statements: their errors are then those of the handler, after it has returned. Nothing is
+// sent to Kafka unless the transaction commits. An error is about the first event that cannot be
+// written. The transaction must then be rolled back, unless the error is [ErrRefused]: in that
+// case nothing was sent to the database.
 func Write(ctx context.Context, tx Tx, events ...Event) error {
 	b := &pgx.Batch{}
 	for i := range events {

@@ -11,7 +11,7 @@ import (
 )
 
 // Check implements [lease.Checker]. It runs INFO on every master; the user needs no right to run
-// CONFIG.
+// CONFIG. A client of another type than those of go-redis only gets a PING.
 func (s *Store) Check(ctx context.Context) (warnings []string, err error) {
 	var mu sync.Mutex
 	each := func(ctx context.Context, c *redis.Client) error {

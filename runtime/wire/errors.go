@@ -23,7 +23,8 @@ const (
 )
 
 // DecodeError says why a record cannot be decoded into an event. It contains no value of the
-// record, except an event type that is [Unknown].
+// record, except an event type that is [Unknown], an unknown enum number, and, if a header is
+// missing, the names of the others.
 type DecodeError struct {
 	Class  string // one of the Reason constants; "" means ReasonDecode
 	Event  string // Go name of the event; "" before the event is known

@@ -59,7 +59,7 @@ const (
 
 // Topic is what generated code declares about one topic.
 type Topic struct {
-	Name      string // in Kafka, or a pattern of names: "orders.<region>.v1"
+	Name      string // in Kafka
 	StartFrom StartFrom
 	OnFailure FailurePolicy // for records whose event does not say otherwise
 	Ordered   bool          // assume: [ordered]: a changed number of partitions halts the partition

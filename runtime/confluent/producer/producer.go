@@ -61,7 +61,7 @@ func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 		if must, ok := produced[name]; ok {
 			errs = append(errs, fmt.Errorf("producer: %s cannot be set: the outbox needs it to be %v", name, must))
 		}
-		if slices.Contains([]string{"bootstrap.servers", "transactional.id", "go.logs.channel"}, name) {
+		if slices.Contains([]string{"bootstrap.servers", "metadata.broker.list", "request.required.acks", "transactional.id", "go.logs.channel"}, name) {
 			errs = append(errs, fmt.Errorf("producer: %s cannot be set", name))
 		}
 	}
@@ -73,8 +73,10 @@ func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 		maps.Copy(all, m)
 	}
 	p := &Producer{config: &all, brokers: brokers}
-	_, err := p.connected()
-	return p, err
+	if _, err := p.connected(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // connected returns the client. It replaces a client that failed permanently.

@@ -34,10 +34,13 @@ func TestProducerOutlivesItsClient(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, value := range map[string]any{"acks": 1, "enable.idempotence": false, "bootstrap.servers": "b", "transactional.id": "t"} {
+	for name, value := range map[string]any{"acks": 1, "enable.idempotence": false, "bootstrap.servers": "b", "transactional.id": "t", "metadata.broker.list": "b", "request.required.acks": 1} {
 		if _, err := New(brokers, kafka.ConfigMap{name: value}); err == nil || !strings.Contains(err.Error(), name+" cannot be set") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if p, err := New(brokers, kafka.ConfigMap{"linger.ms": "soon"}); err == nil || p != nil {
+		t.Errorf("a setting that librdkafka rejects: %v, %v", p, err)
 	}
 	if _, err := New("", nil); err == nil {
 		t.Error("without brokers")

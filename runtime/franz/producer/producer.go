@@ -71,8 +71,10 @@ func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	p.options = slices.Concat(usual, opts, []kgo.Opt{
 		kgo.SeedBrokers(strings.Split(brokers, ",")...), kgo.WithLogger(clientlog.New(slog.Default())), kgo.WithHooks(p.state),
 	})
-	_, err := p.connected()
-	return p, err
+	if _, err := p.connected(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
 // connected returns the client. It replaces a client that was discarded.

@@ -155,17 +155,13 @@ func (t *Transaction) newCall(of *wire.Call, attempt int) *call {
 // of the call. A panic becomes an error. left is what the handler's statements may have left in
 // the session.
 func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (left Left, err error) {
-	fn := idemtype.HandlerFunc(of.Fn)
-	for _, m := range slices.Backward(t.caller.Middleware) {
-		fn = m(fn)
-	}
 	c := t.newCall(of, attempt)
 	defer func() { c.ctx.End() }()
 	_ = t.watch.Call(c, &c.ctx.Context, func() error {
 		over := func() { c.err = cmp.Or(c.life.close(), c.err) } // from now on nothing is queued
 		defer over()                                             // also if the goroutine ends
 		c.running = true
-		t.contained(c, &c.err, func() error { return fn(&c.ctx, &c.tx) })
+		t.contained(c, &c.err, func() error { return t.caller.wrapped(of)(&c.ctx, &c.tx) })
 		c.running = false
 		if c.err == nil {
 			c.err = c.late()
@@ -183,6 +179,15 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		preparedOn(t.conn).forgetLong(t.ctx, t.conn)
 	}
 	return c.trace.left(), err
+}
+
+// wrapped returns a handler with middleware around it, which is the service's code, too.
+func (c *Caller) wrapped(of *wire.Call) idemtype.HandlerFunc {
+	fn := idemtype.HandlerFunc(of.Fn)
+	for _, m := range slices.Backward(c.Middleware) {
+		fn = m(fn)
+	}
+	return fn
 }
 
 // contained calls fn, which is the service's code, and stores its error in err. It is also an

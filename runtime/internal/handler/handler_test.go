@@ -92,6 +92,12 @@ func TestPanicAndGoexitAreContained(t *testing.T) {
 	}, Policy: wire.FailurePolicy{}}.Consumer(t, db))
 	rig.Apply(t, w, rig.Records(0, "call 1", "put 5 5", "call 2", "call 3"))
 	rig.Want(t, "dead letters", rig.Letters(t, db), "0 handler, 2 handler")
+	odd := idem.WithMiddleware(func(next idem.HandlerFunc) idem.HandlerFunc {
+		panic("secret")
+	})
+	w = rig.Own(t, rig.Service{Handle: rig.AddOne, Options: []idem.Option{odd}}.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(4, "call 4", "put 6 6"))
+	rig.Want(t, "dead letters after a middleware that panics", rig.Letters(t, db), "0 handler, 2 handler, 4 handler")
 	rig.Want(t, "payload in the reason", rig.Query(t, db, `SELECT count(*)::text FROM idem_dead_letter WHERE reason LIKE '%secret%'`), "0")
 }
 
