@@ -99,9 +99,9 @@ func (h *history) byHand(subject string) bool {
 func (h *history) wayOut(s *source, c state.TableChange) string {
 	renamed := ""
 	if c.Gone && c.At.Column == "" {
-		renamed = " (after a rename, also a line for the new table)"
+		renamed = " (after a rename, also a line for the new table; if only the spec has another name, write the former one under name instead)"
 	} else if c.Gone {
-		renamed = " (after a rename, also a line for the new column)"
+		renamed = " (after a rename, also a line for the new column; if only the spec has another name, write the former one under name instead)"
 	}
 	dir := s.folder.Show(s.service.Migrations.Dir)
 	if h.ledger.mixed {

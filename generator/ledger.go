@@ -85,6 +85,7 @@ func (u ledgerReader) read() (ledger, error) {
 // strange says what the files are that idemgen wrote, and that are not in the state under their
 // names. What it finds under another name it takes out of missing.
 func (u ledgerReader) strange(files []stranger, missing map[string]string) (errs []error) {
+	var others []error
 	for _, f := range files {
 		sum := state.Sum(f.content)
 		was := ""
@@ -98,9 +99,14 @@ func (u ledgerReader) strange(files []stranger, missing map[string]string) (errs
 			delete(missing, was)
 			errs = append(errs, fmt.Errorf("%s was renamed: %s has it as %s, and so have the databases where it was applied; give it that name again",
 				u.showMigration(f.name), u.folder.Show(state.File), was))
+		case f.base != "" && u.ofAnother(f.base):
+			others = append(others, fmt.Errorf("%s is of another spec: give each its own folder with migrations.dir", u.showMigration(f.name)))
 		case f.base != "":
-			errs = append(errs, u.notOurs(f.name, f.base))
+			errs = append(errs, u.notOurs(f.name))
 		}
+	}
+	if len(others) > 0 { // then the files that both specs may have are the other one's, too
+		return others
 	}
 	return errs
 }
@@ -130,12 +136,14 @@ func (u ledgerReader) sameNumber(a, b string) error {
 		u.showMigration(a), u.showMigration(b), oneBranch)
 }
 
-// notOurs says why a migration that idemgen wrote is not in the state.
-func (u ledgerReader) notOurs(file, name string) error {
+// ofAnother reports whether the name of a migration that idemgen wrote is one of another spec.
+func (u ledgerReader) ofAnother(name string) bool {
 	base := migrationBase(u.service.Consumer)
-	if name != base && !strings.HasPrefix(name, base+"_") && !strings.HasPrefix(name, "idem_") {
-		return fmt.Errorf("%s is of another spec: give each its own folder with migrations.dir", u.showMigration(file))
-	}
+	return name != base && !strings.HasPrefix(name, base+"_") && !strings.HasPrefix(name, "idem_")
+}
+
+// notOurs says why a migration that idemgen wrote is not in the state.
+func (u ledgerReader) notOurs(file string) error {
 	return fmt.Errorf("%s is not recorded in %s: restore both from version control, or, if it was never applied, delete it and run generate again; if two branches have both appended, %s",
 		u.showMigration(file), u.folder.Show(state.File), oneBranch)
 }

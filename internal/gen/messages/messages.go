@@ -105,6 +105,9 @@ func hintOf(err error) string {
 	if strings.Contains(err.Error(), missing{}.Error()) {
 		return "file paths are relative to this spec; imports can also be relative to the folder of the schema, or to a folder above it"
 	}
+	if strings.Contains(err.Error(), noMessage) {
+		return "write the full name of the message, with the package of its file: orders.proto#shop.v1.Order"
+	}
 	return "an .avsc file is one schema in JSON, with all types that it names; a .proto file may import others"
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/idemgen/idemgen/internal/protomsg"
 )
 
+const noMessage = " has no message "
+
 // readProto reads a message of a .proto file.
 func readProto(file readFile, path, message string, framed bool) (*read, error) {
 	set, err := protofile.Compile(file, path)
@@ -20,7 +22,7 @@ func readProto(file readFile, path, message string, framed bool) (*read, error) 
 	}
 	is, err := protomsg.New(set, message, framed)
 	if err != nil {
-		return nil, fmt.Errorf("%s has no message %s", path, message)
+		return nil, fmt.Errorf("%s%s%s", path, noMessage, message)
 	}
 	return &read{schema: set, packing: is, shape: protoShapes{}.message(is.Message), layout: protoLayout(is.Message)}, nil
 }

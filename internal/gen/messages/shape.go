@@ -70,7 +70,7 @@ func (s *shape) misfit(path []string, t model.FieldType) string {
 func (s *shape) spelled(name string) string {
 	for _, m := range s.members {
 		if m.name != name && snake(m.name) == snake(name) {
-			return fmt.Sprintf("; it has %s: write naming: camelCase, or its path", m.name)
+			return fmt.Sprintf("; it has %s: change naming, or write its path", m.name)
 		}
 	}
 	return ""

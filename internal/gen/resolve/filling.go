@@ -54,7 +54,7 @@ func fill(report *syntax.Diagnostics, st *draft.Step) {
 		v, found := sameNamed(st, c.Spec.Name.Value)
 		switch {
 		case found:
-			if checkWritable(report, c, st.Spec.Table.Pos, "the value of that name cannot be written there: list the column under leave:, or rename the field with path:") {
+			if checkWritable(report, c, st.Spec.Table.Pos, "the value of that name cannot be written there: remove the field, or, if the event needs it elsewhere, list the column under leave:") {
 				v = checkFill(report, st, c, v, st.Spec.Table.Pos)
 			} else {
 				v.Known = false

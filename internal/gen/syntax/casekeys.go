@@ -30,7 +30,7 @@ var caseKeys = keys[Case]{
 			"means that all tables stay as given, and there are no dead letters.",
 		more:    "All rows of a table must name the same columns, and none that the database fills (E154).",
 		values:  "rows or a number by table; `nothing`",
-		codes:   "E154 E205 E206 E304",
+		codes:   "E154 E156 E205 E206 E304",
 		example: "then:\n  orders: [{order_id: o-1, state: paid}]\n  dead_letters: {conflict: 1}\n  calls: {OrderPaid: 1}"},
 }
 
@@ -64,7 +64,7 @@ var caseEventKeys = keys[CaseEvent]{
 		value:   nodeValue(func(e *CaseEvent) **Node { return &e.Value }),
 		text:    "Payload, with the members that the event's fields read. Null is a record without a value (a tombstone).",
 		more:    "Other members are refused (E207), unless the topic's Avro or Protobuf schema has them.",
-		values:  "map, or `null`",
+		values:  "map; a string, if a field has `record: value`; or `null`",
 		codes:   "E110 E207 E304",
 		example: "- {topic: orders.v1, value: {order_id: o-1}}"},
 	{name: "text",

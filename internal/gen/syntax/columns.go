@@ -59,7 +59,10 @@ func readColumnType(w *walker, e entry, c *Column) bool {
 // readColumnDefault reads a constant. That of an array is a text, too.
 func readColumnDefault(w *walker, e entry) (*Text, bool) {
 	if e.node.Kind != ScalarNode && len(e.node.Items)+len(e.node.Pairs) == 0 {
-		return nil, w.notThatKind(e, "a constant", `the empty array is written default: "{}"`)
+		return nil, w.notThatKind(e, "a constant", `quote it: default: "{}" is an empty array; for json and jsonb write the JSON text, as in default: "[]"`)
+	}
+	if e.node.null() && e.node.Text != "" {
+		return nil, w.notThatKind(e, "a constant", `leave default out: a nullable column is NULL without one; the text "null" is written in quotes`)
 	}
 	return readConstant(w, e)
 }

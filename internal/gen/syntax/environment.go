@@ -9,13 +9,13 @@ import (
 // environmentKeys are settings that people look for in a spec and that no spec holds.
 var environmentKeys = []string{
 	"api_key", "auth", "bootstrap_server", "bootstrap_servers", "broker", "brokers", "connection_string",
-	"credentials", "database", "database_url", "db", "db_url", "dsn", "env", "environment", "group_id", "host",
+	"credentials", "database", "database_url", "db", "db_url", "dsn", "env", "environment", "host",
 	"hosts", "kafka", "kafka_brokers", "passwd", "password", "port", "postgres", "postgres_url", "sasl",
 	"schema_registry", "schema_registry_url", "secret", "secrets", "security_protocol", "ssl", "sslmode", "tls",
 	"token", "topic_prefix", "url", "user", "username",
 }
 
-const environmentHint = "pass it to the generated constructor, from your service configuration"
+const environmentHint = "set it in main.go: the database in the pool of NewConsumer, the brokers in the Source of Run"
 
 func isEnvironment(key string) bool {
 	return slices.Contains(environmentKeys, strings.ReplaceAll(fold(key), ".", "_"))
@@ -33,7 +33,7 @@ func (w *walker) environment(p Pair) {
 // variable reports a text that expects something to be filled in. It returns false if
 // it does not.
 func (w *walker) variable(pos Pos, text string) bool {
-	const hint = "write the value itself; pass settings that differ between environments to the generated constructor"
+	const hint = "write the value itself; set what differs between environments in main.go"
 	switch placeholder(text) {
 	case aVariable:
 		w.ds.Add(pos, "E112", quote(text)+" names an environment variable, which a "+w.ds.noun()+" cannot use", hint)

@@ -28,11 +28,12 @@ var eventKeys = docKeys(func(v *Event) *Doc { return &v.Doc },
 		codes:    "E306",
 		example:  "OrderPlaced: {root: after, fields: {total: decimal}, handle: true}"},
 	key[Event]{name: "fields",
-		value:   value[Event]{either(textShape, fieldsShape), readEventFields},
-		text:    "Fields of the event, or the name of a type whose fields the event has.",
-		values:  "map, or name of a type",
-		codes:   "E208 E212",
-		example: "OrderPlaced: {fields: {total: decimal, placed_at: timestamp}, handle: true}"},
+		value:    value[Event]{either(textShape, fieldsShape), readEventFields},
+		text:     "Fields of the event, or the name of a type whose fields the event has.",
+		values:   "map, or name of a type",
+		standard: "with Avro and Protobuf, all fields of the record or message, below `root`",
+		codes:    "E208 E212",
+		example:  "OrderPlaced: {fields: {total: decimal, placed_at: timestamp}, handle: true}"},
 	key[Event]{name: "idempotency_key",
 		value:    idempotencyKeyValue(func(v *Event) **IdempotencyKey { return &v.IdempotencyKey }),
 		text:     "Key by which duplicates of the event are recognized. It replaces the whole key of the topic.",
@@ -78,7 +79,7 @@ var effectKeys = keys[Effect]{
 		value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter"),
 		text: "Policy for a call whose outcome is unknown: `retry` repeats it, and `dead_letter` leaves the decision to an " +
 			"operator.",
-		more: "The outcome is unknown if the process dies, the timeout expires or the connection breaks. Use `retry` if the " +
+		more: "The outcome is unknown if the process dies, the timeout expires, the method panics, or its [error](effects.md#errors) is not marked. Use `retry` if the " +
 			"provider deduplicates calls by the event's key. With `dead_letter`, only an operator can repeat a call.",
 		codes:   "E801",
 		example: "OrderPaid: {effect: {if_interrupted: dead_letter}}"},
@@ -107,11 +108,11 @@ var effectKeys = keys[Effect]{
 		value: put(lockShape, func(v *Effect) **Lock { return &v.Lock }, readLock),
 		text:  "Lock against concurrent calls: a name, and the fields that identify the locked object.",
 		more: "All events, topics and services that use the same database or Redis share the name. The fields must be strings, " +
-			"enums, uuids or integers, and cannot be optional or have a default (E813). Values with the same text share a lock. " +
-			"A call can hold only one lock (E110). If events use one lock name but can never block each other, the spec is " +
-			"refused (E814). See [locks](effects.md#locks).",
+			"enums, uuids or integers. They cannot be patches, be optional, have a default, or be the record's offset, partition " +
+			"or timestamp (E813). Values with the same text share a lock. A call can hold only one lock (E110). Events with the " +
+			"same lock name must list the same number of fields (E814). See [locks](effects.md#locks).",
 		values:  "name: field, or list of fields",
-		codes:   "E110 E201 E813 E814",
+		codes:   "E110 E201 E207 E813 E814",
 		example: "PaymentBooked: {effect: {if_interrupted: retry, lock: {accounts: account_id}}}",
 		asMap:   "write a name, and the field that identifies the locked object: lock: {orders: order_id}",
 		also:    "lock locks mutex distributed_lock lock_by lock_key",

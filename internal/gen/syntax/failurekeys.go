@@ -6,7 +6,7 @@ var failureKeys = keys[FailurePolicy]{
 	{name: "retries",
 		value:    intValue(func(f *FailurePolicy) **Int { return &f.Retries }, 0, 1_000_000),
 		text:     "Maximum number of retries of a handler or an effect.",
-		more:     "Database outages and `idem.RetryAfter` do not count. A successful call resets the count.",
+		more:     "Database outages, `idem.RetryAfter` and `idem.Unavailable` do not count. A successful call resets the count.",
 		standard: "8",
 		example:  "on_failure: {retries: 3}",
 		also:     "retry retry_policy max_retries attempts max_attempts",
@@ -32,16 +32,18 @@ var failureKeys = keys[FailurePolicy]{
 		also:     "dlq dlt dead_letter dead_letters dead_letter_queue deadletter",
 		write:    "dead letters are always stored in table idem_dead_letter; on_failure: {give_up: stop} halts the partition instead"},
 	{name: "stop_after",
-		value:    intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000),
-		text:     "Number of consecutive dead letters after which the partition halts before the next one.",
-		more:     "Restarts and rebalances do not reset the count, but any ledger row that an operator writes does, except those of `stream pause` and `stream resume`.",
+		value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000),
+		text:  "Number of dead letters since the last record that took effect after which the partition halts before the next one.",
+		more: "Restarts and rebalances do not reset the count. Each dead letter that is replayed or discarded does, and so does any " +
+			"ledger row that an operator writes, except those of `stream pause` and `stream resume`.",
 		standard: "20",
 		codes:    "E707",
 		example:  "on_failure: {stop_after: 50}"},
 	{name: "keep",
-		value:    durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d"),
-		text:     "Time for which a dead letter stays open.",
-		more:     "It cannot exceed the window (E509): otherwise a replay could apply an event that a resend has already applied.",
+		value: durationValue(func(f *FailurePolicy) **Duration { return &f.Keep }, "1s", "3650d"),
+		text:  "Time for which a dead letter stays open.",
+		more: "It cannot exceed the window (E509): otherwise a replay could apply an event that a resend has already applied. For " +
+			"an event with an `idempotency_key` of its own, it is at most that key's window.",
 		standard: "the key's window; 30d without one",
 		codes:    "E509 E707",
 		example:  "on_failure: {keep: 14d}"},
@@ -82,12 +84,12 @@ var limitKeys = keys[Limits]{
 		example:  "limits: {batch_wait: 20ms}"},
 	{name: "batch_timeout",
 		value:    durationValue(func(l *Limits) **Duration { return &l.BatchTimeout }, "1ms", "12h"),
-		text:     "Timeout of a transaction, from the time it has a connection. Other timeouts depend on it.",
-		more:     "After a third of it, a transaction with handlers makes no further call.",
+		text:     "Timeout of a transaction, from the time it has a connection.",
+		more:     "A shorter one also shortens the limits of calls (5s), statements (20s) and lock waits (5s); nothing raises these. After a third of it, a transaction with handlers makes no further call.",
 		standard: "30s",
 		example:  "limits: {batch_timeout: 1m}",
 		also:     "timeout handler_timeout",
-		write:    "write limits: {batch_timeout: 30s}, the timeout of a transaction with all its handlers"},
+		write:    "limits: {batch_timeout: 30s} is the timeout of a transaction with all its handlers; a call of a handler ends after 5s in any case"},
 	{name: "max_payload",
 		value:    sizeValue(func(l *Limits) **Size { return &l.MaxPayload }, "1KiB", "256MiB"),
 		text:     "Maximum size of a record value. A record whose value, or its value unpacked to JSON, is longer becomes a dead letter.",
@@ -108,4 +110,4 @@ var limitKeys = keys[Limits]{
 }
 
 // ofBatchTimeout is what the other limits of time follow from.
-const ofBatchTimeout = "write batch_timeout: 30s; this time depends on it"
+const ofBatchTimeout = "leave it out: a call of a handler ends after 5s, a statement after 20s and a lock wait after 5s; a shorter batch_timeout shortens them"

@@ -48,7 +48,7 @@ var payloadKeys = keys[Payload]{
 		text: "Schema for Avro or Protobuf: an `.avsc` or `.proto` file, relative to the spec, then `#` and a name in the file. " +
 			"An `.avsc` file needs no name.",
 		more: "`avro/order.avsc` is the whole file, `avro/all.avsc#shop.v1.Order` is one of its records, and " +
-			"`proto/orders.proto#shop.v1.Order` is a message. Imports are also relative to the spec.",
+			"`proto/orders.proto#shop.v1.Order` is a message. Imports are relative to the spec, to the folder of the schema, or to a folder above that.",
 		values:   "file and name",
 		standard: "required with Avro and Protobuf",
 		codes:    "E110 E117 E118",
@@ -63,7 +63,8 @@ var keyFormatKeys = keys[KeyFormat]{
 	{name: "encoding", required: true, missing: "for example encoding: binary",
 		value: encodingValue(keyEncodings, func(k *KeyFormat) **Text { return &k.Encoding }),
 		text: "Encoding of record keys. With `binary`, the key is a single part without a `path`: a big-endian number, a " +
-			"16-byte uuid, or raw bytes. The other encodings are those of `payload`, and each part needs a `path`.",
+			"16-byte uuid, or raw bytes. `plain` is text or JSON. The Avro, Protobuf and `confluent_` encodings are those of " +
+			"`payload`, and each part needs a `path`.",
 		example: "record_key_format: {encoding: binary}"},
 	{name: "schema",
 		value:    put(schemaShape, func(k *KeyFormat) **Text { return &k.Schema }, readSchemaName),

@@ -16,7 +16,7 @@ var typeKeys = docKeys(func(t *Type) *Doc { return &t.Doc },
 	key[Type]{name: "enum",
 		value:   value[Type]{listOf(constantShape), readEnum},
 		text:    "Allowed values, as the producer writes them. Any other string is a decode error.",
-		codes:   "E312",
+		codes:   "E201 E202 E312",
 		example: "Site: {enum: [north, south]}"},
 	key[Type]{name: "is", stands: "fields", instead: "there are no aliases, a type has fields or an enum: write the other type at each field"},
 	key[Type]{name: "unknown", instead: "leave it out: a value that the enum does not list is a decode error; to accept any value, declare the field string"},
@@ -68,7 +68,7 @@ var fieldKeys = docKeys(func(f *Field) *Doc { return &f.Doc },
 		value: encodingValue(headerEncodings, func(f *Field) **Text { return &f.Encoding }),
 		text: "Encoding of the header. `plain` is text. `binary` is a big-endian int32 (4 bytes) or int64 (8 bytes), a 16-byte " +
 			"uuid, or raw bytes.",
-		more: "All fields of a topic that read the same header must use the same encoding. To make a binary header part " +
+		more: "All fields of a topic that read the same binary header must have the same type and encoding, and `event_type` cannot read it. To make a binary header part " +
 			"of the idempotency key, name its field in `source`. A field without `header` cannot have an encoding (E110).",
 		standard: "`plain`",
 		codes:    "E110 E306",

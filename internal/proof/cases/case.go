@@ -75,6 +75,10 @@ func (r *reader) table(name syntax.Text) *model.Table {
 		}
 		names = append(names, t.Name)
 	}
+	if word, is := map[string]string{"dead_letters": "class", "calls": "event"}[name.Value]; is { // whose value is no map
+		r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), "write "+name.Value+": {<"+word+">: 1}")
+		return nil
+	}
 	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Tables(name.Value, names))
 	return nil
 }

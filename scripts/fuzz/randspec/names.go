@@ -71,7 +71,7 @@ var versionKinds = []kind{
 var kindsOf = map[string][]kind{
 	"id": keyKinds, "k": keyKinds, "no": numberKinds[:2],
 	"n": numberKinds, "m": numberKinds, "ver": versionKinds,
-	rowNumber: {{"bigint", []string{"int64"}, "1"}},
+	rowNumber: {{"bigint", []string{"int64"}, "-1"}}, // which the database gives to no row: the oracle does not know what it gives
 	"a":       plainKinds, "b": plainKinds, "c": plainKinds, "d_o": plainKinds, "e_o": numberKinds,
 }
 

@@ -28,9 +28,9 @@ func streamCommand() *cobra.Command {
 		Use:   "stream",
 		Short: "Show, pause and repair the ledgers in a database",
 		Long: `list shows every partition: its ledger, its owner, and whether it makes progress. The other
-commands append a row to a ledger: pause stops a partition; after a row of resume, release or
-set, a paused or halted partition continues. The service needs no restart: it sees the row with
-its next batch or, if it is halted or has no records, within about 5 seconds. The error of a
+commands append a row to a ledger: pause stops a partition, and resume ends the pause; after a
+row of release or set, a halted partition continues. The service needs no restart: it sees the
+row with its next batch or, if it is halted or has no records, within about 5 seconds. The error of a
 halted partition prints the whole command. docs/operations.md describes what to check first, and
 how the command affects the guarantee. Nothing else in the database changes.`,
 	}
@@ -260,7 +260,7 @@ func setCommand(flags *streamFlags) *cobra.Command {
 		moment moment
 	)
 	cmd := &cobra.Command{
-		Use:   "set --topic T {--partition N --to OFFSET | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
+		Use:   "set --topic T {--partition N --to OFFSET | --to PARTITION:OFFSET,... | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT",
 		Short: "Set the offset of the next record to apply",
 		Long: `Sets the position of a partition: the offset of the next record to apply. If it moves forward,
 the offsets before OFFSET are skipped without effect. If it moves back, records that are read

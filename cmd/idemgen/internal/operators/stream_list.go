@@ -22,7 +22,7 @@ func listCommand(flags *streamFlags) *cobra.Command {
 		Long: `Shows the problems of the services in the database, the worst first, with the cause and what to
 do. Then it shows each partition: its ledger with the position and the last row, the last action
 of an operator, its owner, and its state. The state is what the process reported within the last
-seconds. It is unknown if no process reports the partition, or if the process has stopped
+seconds. It is "not known" if no process reports the partition, or if the process has stopped
 reporting without having ended. KIND is "none" if the partition has no ledger, and "gone" if the
 rows of its ledger were deleted.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -52,7 +52,7 @@ batches of every size and crashes, and compares the tables. A file is never repl
 			return nil
 		},
 	}
-	cmd.Flags().StringVar(&event, "event", "", "name of the event in the spec (default: the first one with Go code)")
+	cmd.Flags().StringVar(&event, "event", "", "name of the event in the spec (default: the first one with Go code, else the first one)")
 	machine = command.AsJSON(cmd, "changes")
 	return cmd
 }

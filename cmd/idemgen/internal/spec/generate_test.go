@@ -183,6 +183,9 @@ func TestTwoSpecsApart(t *testing.T) {
 	must(t, "generate", "a")
 	refused(t, "which is in the same folder", "generate", "a/other.yaml")
 	refused(t, "a/migrations/0003_order_projector.sql is of another spec", "generate", "b")
+	if _, _, stderr := run(t, "generate", "b"); strings.Contains(stderr, "delete it") {
+		t.Errorf("migrations of the other spec are to be deleted:\n%s", stderr)
+	}
 }
 
 func TestExamples(t *testing.T) {

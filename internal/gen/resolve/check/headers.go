@@ -23,8 +23,8 @@ func checkHeaders(report *syntax.Diagnostics, t *draft.Topic) {
 			if other == "" {
 				continue
 			}
-			report.Add(n.Pos, "E306", fmt.Sprintf("field %s of %s reads header %s as binary, but %s does not", wording.Quote(f.Name), e.Is(), wording.Quote(f.Source.Header), other),
-				"a header has one encoding: read it by fields of the same type and encoding, and name the field in source")
+			report.Add(n.Pos, "E306", fmt.Sprintf("field %s of %s reads header %s as binary, but %s reads it in another way", wording.Quote(f.Name), e.Is(), wording.Quote(f.Source.Header), other),
+				"a binary header is read by fields of one type and encoding; name the field in source, and let event_type read another header")
 			return
 		}
 	}

@@ -31,8 +31,12 @@ func checkSums(report *syntax.Diagnostics, d *draft.Service) {
 			if !sets || adder == nil || v.How != model.Overwrites || slices.Contains(st.Model.By, c.Model) {
 				continue
 			}
+			hint := "leave it out here with leave: or keep:"
+			if st.Model.OnlyChanges() {
+				hint = "remove it from set here"
+			}
 			report.Add(st.Spec.Verb.Pos, "E513", fmt.Sprintf("%s is overwritten here and added to by event %s: an overwrite would lose additions",
-				c.Is(), wording.Quote(adder.Event.Spec.Name.Value)), "let only one kind of step write the column, or leave it out here with leave: or keep:")
+				c.Is(), wording.Quote(adder.Event.Spec.Name.Value)), "let only one kind of step write the column, or "+hint)
 			break
 		}
 	}
