@@ -99,16 +99,20 @@ func (h *history) byHand(subject string) bool {
 func (h *history) wayOut(s *source, c state.TableChange) string {
 	renamed := ""
 	if c.Gone && c.At.Column == "" {
-		renamed = " (after a rename, also a line for the new table; if only the spec has another name, write the former one under name instead)"
+		renamed = " (after a rename, also a line for the new table)"
 	} else if c.Gone {
-		renamed = " (after a rename, also a line for the new column; if only the spec has another name, write the former one under name instead)"
+		renamed = " (after a rename, also a line for the new column)"
+	}
+	kept := ""
+	if c.Gone {
+		kept = fmt.Sprintf("; if the database keeps the name, give the new entry name: %s instead", cmp.Or(c.At.Column, c.At.Table))
 	}
 	dir := s.folder.Show(s.service.Migrations.Dir)
 	if h.ledger.mixed {
 		dir = "what idemgen wrote in " + dir
 	}
-	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again; if the migrations were never applied anywhere, delete %s and %s and run generate again; if only the newest one was not, delete it and restore that file (git checkout)",
-		order(c), byHandMark+c.Subject(), renamed, dir, s.folder.Show(state.File))
+	return fmt.Sprintf("%s in a migration of your own that has the line %q%s, then run generate again%s; if the migrations were never applied anywhere, delete %s and %s and run generate again; if only the newest one was not, delete it and restore that file (git checkout)",
+		order(c), byHandMark+c.Subject(), renamed, kept, dir, s.folder.Show(state.File))
 }
 
 // order says what a person does for a change: the SQL of it, or what to think of.

@@ -85,7 +85,7 @@ func (u ledgerReader) read() (ledger, error) {
 // strange says what the files are that idemgen wrote, and that are not in the state under their
 // names. What it finds under another name it takes out of missing.
 func (u ledgerReader) strange(files []stranger, missing map[string]string) (errs []error) {
-	var others []error
+	var others, unrecorded []error
 	for _, f := range files {
 		sum := state.Sum(f.content)
 		was := ""
@@ -102,13 +102,13 @@ func (u ledgerReader) strange(files []stranger, missing map[string]string) (errs
 		case f.base != "" && u.ofAnother(f.base):
 			others = append(others, fmt.Errorf("%s is of another spec: give each its own folder with migrations.dir", u.showMigration(f.name)))
 		case f.base != "":
-			errs = append(errs, u.notOurs(f.name))
+			unrecorded = append(unrecorded, u.notOurs(f.name))
 		}
 	}
-	if len(others) > 0 { // then the files that both specs may have are the other one's, too
-		return others
+	if len(others) > 0 { // then the other files may be those of that spec, too
+		return append(errs, others...)
 	}
-	return errs
+	return append(errs, unrecorded...)
 }
 
 // oneBranch is the way on after two branches have both appended.

@@ -52,6 +52,7 @@ type written struct {
 type query struct {
 	done chan struct{}
 	err  error // why it has no answer, once it is done
+	over bool  // its own time was over: another one may have an answer
 }
 
 func newSchemas(is *avromsg.Type, r Registry) *schemas {
@@ -104,7 +105,7 @@ func (s *schemas) ask(ctx context.Context, schema frame.Schema) error {
 			return context.Cause(ctx)
 		case <-q.done:
 		}
-		if q.err != nil && !errors.Is(q.err, context.Canceled) && !errors.Is(q.err, context.DeadlineExceeded) { // of the other's time
+		if q.err != nil && !q.over {
 			return q.err
 		}
 	}
@@ -124,7 +125,7 @@ func (s *schemas) query(ctx context.Context, schema frame.Schema, q *query) erro
 	delete(s.queries, schema)
 	defer close(q.done)
 	if w.err == nil && err != nil {
-		q.err = err
+		q.err, q.over = err, ctx.Err() != nil
 		return err
 	}
 	s.remember(schema, w)

@@ -42,7 +42,7 @@ func (s *slow) Schema(ctx context.Context, number uint32) ([]string, error) {
 	select {
 	case <-time.After(time.Second):
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, errors.New("the registry does not respond: " + ctx.Err().Error()) // without its cause
 	}
 	if !has {
 		return nil, ErrNoSchema
@@ -147,7 +147,7 @@ func TestWaitingForAnothersQuery(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		go func() {
-			if n, err := m.Prepare(short, records(2, 3)); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+			if n, err := m.Prepare(short, records(2, 3)); n != 0 || err == nil || !strings.Contains(err.Error(), "deadline exceeded") {
 				t.Error(n, err)
 			}
 		}()

@@ -41,7 +41,7 @@ func alone(t *testing.T) (*console, *bytes.Buffer) {
 	}
 	return &console{
 		hosts: map[string]bool{"ops.example.com": true}, read: read, write: read, pages: pages, environment: "PRODUCTION",
-		log:  slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: untimed})),
+		log:  slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{ReplaceAttr: untimed, Level: slog.LevelDebug})),
 		auth: func(*http.Request) (User, error) { return User{Name: "ana", Act: true}, nil },
 	}, log
 }
@@ -60,7 +60,7 @@ func (c *console) asks(method, page string, body io.Reader, change ...func(*http
 
 // What is refused is refused before anything else is done, with the reason and all headers.
 func TestWhatIsRefusedBeforeAPageIsServed(t *testing.T) {
-	c, _ := alone(t)
+	c, log := alone(t)
 	asked := 0
 	var user User
 	var err error
@@ -120,6 +120,9 @@ func TestWhatIsRefusedBeforeAPageIsServed(t *testing.T) {
 		if tag := w.Header().Get("ETag"); (tag == `"`+css+`"`) != (x.status == 200) {
 			t.Errorf("%s: ETag %s", what, tag)
 		}
+	}
+	if !strings.Contains(log.String(), "a request without a user was rejected\" err=no") {
+		t.Errorf("why Auth refused a request is lost: %s", log)
 	}
 	c.write, user, err = nil, User{Name: "ana", Act: true}, nil
 	if w := c.asks("POST", "act", nil); w.Code != 403 {

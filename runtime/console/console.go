@@ -59,9 +59,9 @@ type Options struct {
 	// lists its rights. If it is "", nobody can change anything. The console opens at most two
 	// connections with it.
 	Operator string
-	// Auth returns the user behind a request. If it returns an error, which is logged, or a User
-	// without Name, the response is status 403. Required. The console reads no header and no cookie
-	// for this.
+	// Auth returns the user behind a request. If it returns an error, or a User without Name, the
+	// response is status 403, and the error is logged (Debug). Required. The console reads no
+	// header and no cookie for this.
 	Auth func(*http.Request) (User, error)
 	// Hosts are the values of the Host header that are accepted, with the port if it is not the
 	// default one. Required: a page of another site must not reach the console by a name that it
@@ -73,7 +73,7 @@ type Options struct {
 	// Environment is shown on each page, such as PRODUCTION; "" shows nothing.
 	Environment string
 	// Logger receives a line for each change that a user makes, for each view or download of a
-	// payload, and for each error of Auth. The default is [slog.Default].
+	// payload, and for errors. The default is [slog.Default].
 	Logger *slog.Logger
 }
 

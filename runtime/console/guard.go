@@ -37,7 +37,7 @@ func (c *console) guarded() http.Handler {
 		user, err := c.auth(r)
 		if err != nil || user.Name == "" {
 			if err != nil {
-				c.log.InfoContext(r.Context(), "a request without a user was rejected", "reason", err)
+				c.log.DebugContext(r.Context(), "a request without a user was rejected", "err", err)
 			}
 			http.Error(w, "you are not signed in", http.StatusForbidden)
 			return

@@ -25,14 +25,15 @@ const (
 	MaxPause = time.Hour
 )
 
-// Answer is a response whose body was read completely.
+// Answer is a response whose body was read completely, or, in a [StatusError], perhaps in part.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// StatusError is a response that does not report success. The errors that wrap it say what it
+// StatusError is a response that does not report success, or one that does, but whose body could
+// not be read. The errors that wrap it say what it
 // means for the event. A caller that knows the provider better can drop them by returning an
 // error of its own.
 type StatusError struct {
@@ -53,8 +54,8 @@ func (e *StatusError) Response() []byte { return e.Answer.Body }
 // error that an effect can return unchanged: [idem.Unavailable], [idem.Interrupted] or
 // [idem.Permanent], which wraps a [StatusError] if there was a response; or [idem.NotDone] for a
 // URL that is not an HTTP address, to which nothing is sent. If client is nil, Do uses
-// [http.DefaultClient]. A response that cannot be read, or whose body is longer than [MaxBody],
-// and a redirect are Interrupted.
+// [http.DefaultClient]. A 2xx response whose body cannot be read or is longer than
+// [MaxBody], and a redirect, are Interrupted.
 //
 // A request with a body is sent only once: the client does not resend it on another connection,
 // which it would otherwise do if the request has an Idempotency-Key header. Redirects are never

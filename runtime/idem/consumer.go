@@ -123,8 +123,8 @@ func (c *Consumer) newProcess(db *pgxpool.Pool, hooks *notify.Hooks) *engine.Pro
 
 // Run consumes from src until ctx is done, and returns nil. The transactions in flight have two
 // seconds to finish then; later ones are rolled back, and the next owner applies their records.
-// Calls of effects that are running may end, within their timeout and ten seconds. No other Run of
-// the consumer may be running.
+// Run waits for running calls of effects, for at most their timeout plus ten seconds. No other Run
+// of the consumer may be running.
 //
 // It returns an error only if an operator must act, for example if the database schema is too old
 // or src rejects a setting. Run waits out outages of the database and the broker, and brokers that

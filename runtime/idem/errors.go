@@ -19,8 +19,9 @@ var ErrTxOwned = handler.ErrTxOwned
 func Permanent(err error) error { return verdict.Permanent(err) }
 
 // RetryAfter marks an error of a handler or an effect: the batch or the call is retried after d,
-// and the attempt does not count against on_failure.retries. If d is not positive, a handler is
-// retried after the usual backoff; an effect is so if d is negative, and at once if d is zero.
+// and the attempt does not count against on_failure.retries. A negative d means the usual backoff.
+// With a d of zero, an effect is called again at once, and a batch is retried after 50 ms, then
+// after longer pauses of up to 5 s.
 func RetryAfter(d time.Duration, err error) error { return verdict.RetryAfter(d, err) }
 
 // Unavailable marks an effect's error: the provider is down or overloaded, for any event. The call
@@ -34,7 +35,8 @@ func Unavailable(err error) error { return verdict.Unavailable(err) }
 // dead_letter the event then waits for an operator, and the call is not repeated. In that mode the
 // runtime treats every error as Interrupted, unless it is marked by Unavailable, [NotDone],
 // [Permanent] or [RetryAfter], is [ErrNotImplemented], or says that a connection could not be
-// opened. An error that wraps Interrupted is Interrupted, whatever mark is around it.
+// opened. An error that wraps Interrupted is Interrupted, whatever mark is around it, except
+// NotDone: of these two, the outer one counts.
 func Interrupted(err error) error { return verdict.Interrupted(err) }
 
 // NotDone marks an effect's error: the call certainly did nothing, so it may be repeated.

@@ -34,8 +34,8 @@ type settings struct {
 // WithLogger sets the logger; the default, also for nil, is [slog.Default]. The runtime logs one
 // line per change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
 // most 10 in 10 seconds; the next line gives the number omitted), and one per event with its
-// outcome (Debug), each with the consumer. It never logs a payload or a key, except in the texts
-// of errors that handlers return.
+// outcome (Debug), each with the consumer. It logs no data of records, with the exceptions in
+// docs/guarantees.md (What is kept secret).
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) { s.log = cmp.Or(l, slog.Default()) }
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/idemgen/idemgen/runtime/wire"
@@ -27,10 +28,13 @@ func TestRateOfATopic(t *testing.T) {
 	if err := errors.Join(s.pace(t.Context(), slow, 1000), s.pace(t.Context(), fast, 1000)); err != nil {
 		t.Error(err)
 	}
-	var given *FencedError
-	if err := s.pace(t.Context(), slow, 1); !errors.As(err, &given) {
-		t.Errorf("a partition that was given up waits: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var given *FencedError
+		if err := s.pace(t.Context(), slow, 1); !errors.As(err, &given) || time.Since(began) > time.Second {
+			t.Errorf("a partition that was given up waits for %v: %v", time.Since(began), err)
+		}
+	})
 	ended, cancel := context.WithCancelCause(t.Context())
 	why := errors.New("revoked")
 	cancel(why)

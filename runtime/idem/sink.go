@@ -119,7 +119,7 @@ func (s *sink) giveUp(id Partition, wait time.Duration, lost bool) Commit {
 	return p.GiveUp(wait, lost)
 }
 
-// rate is how fast the records of a topic may be applied.
+// rate is how fast the records of a topic may be taken.
 type rate struct {
 	perSecond int
 

@@ -32,7 +32,8 @@ func (b *Broker) CreatePartitions(ctx context.Context, topic string, n int32) er
 	return b.renew()
 }
 
-// count is the number of partitions of a topic; 0 if there is no such topic.
+// count is the number of partitions of a topic. Of one that nobody declared, it is the number with
+// which the broker would create it.
 func (b *Broker) count(topic string) int32 {
 	b.counts.Lock()
 	defer b.counts.Unlock()

@@ -31,7 +31,7 @@ type Problem struct {
 	Err error
 }
 
-// Problems are all reasons why a service makes no progress; it is healthy if there are none. Those
+// Problems are all problems of a service; it is healthy if there are none. Those
 // of the service as a whole come first.
 type Problems []Problem
 

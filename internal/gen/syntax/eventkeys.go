@@ -79,7 +79,7 @@ var effectKeys = keys[Effect]{
 		value: wordValue(func(v *Effect) **Text { return &v.IfInterrupted }, "retry", "dead_letter"),
 		text: "Policy for a call whose outcome is unknown: `retry` repeats it, and `dead_letter` leaves the decision to an " +
 			"operator.",
-		more: "The outcome is unknown if the process dies, the timeout expires, the method panics, or its [error](effects.md#errors) is not marked. Use `retry` if the " +
+		more: "The outcome is unknown if the process dies, the timeout expires, or the method panics; [errors](effects.md#errors) says which errors mean that. Use `retry` if the " +
 			"provider deduplicates calls by the event's key. With `dead_letter`, only an operator can repeat a call.",
 		codes:   "E801",
 		example: "OrderPaid: {effect: {if_interrupted: dead_letter}}"},
@@ -108,7 +108,7 @@ var effectKeys = keys[Effect]{
 		value: put(lockShape, func(v *Effect) **Lock { return &v.Lock }, readLock),
 		text:  "Lock against concurrent calls: a name, and the fields that identify the locked object.",
 		more: "All events, topics and services that use the same database or Redis share the name. The fields must be strings, " +
-			"enums, uuids or integers. They cannot be patches, be optional, have a default, or be the record's offset, partition " +
+			"enums, uuids or integers. They cannot be patches, be optional, have a default, or contain the record's offset, partition " +
 			"or timestamp (E813). Values with the same text share a lock. A call can hold only one lock (E110). Events with the " +
 			"same lock name must list the same number of fields (E814). See [locks](effects.md#locks).",
 		values:  "name: field, or list of fields",

@@ -33,7 +33,7 @@ var failureKeys = keys[FailurePolicy]{
 		write:    "dead letters are always stored in table idem_dead_letter; on_failure: {give_up: stop} halts the partition instead"},
 	{name: "stop_after",
 		value: intValue(func(f *FailurePolicy) **Int { return &f.StopAfter }, 1, 1_000_000),
-		text:  "Number of dead letters since the last record that took effect after which the partition halts before the next one.",
+		text:  "The partition halts before the next dead letter if there were this many since the last record that took effect.",
 		more: "Restarts and rebalances do not reset the count. Each dead letter that is replayed or discarded does, and so does any " +
 			"ledger row that an operator writes, except those of `stream pause` and `stream resume`.",
 		standard: "20",
@@ -85,11 +85,11 @@ var limitKeys = keys[Limits]{
 	{name: "batch_timeout",
 		value:    durationValue(func(l *Limits) **Duration { return &l.BatchTimeout }, "1ms", "12h"),
 		text:     "Timeout of a transaction, from the time it has a connection.",
-		more:     "A shorter one also shortens the limits of calls (5s), statements (20s) and lock waits (5s); nothing raises these. After a third of it, a transaction with handlers makes no further call.",
+		more:     "A value below 20s also shortens the limits of statements (20s), and one below 5s those of handler calls and lock waits (5s). After a third of it, a transaction with handlers makes no further call.",
 		standard: "30s",
 		example:  "limits: {batch_timeout: 1m}",
 		also:     "timeout handler_timeout",
-		write:    "limits: {batch_timeout: 30s} is the timeout of a transaction with all its handlers; a call of a handler ends after 5s in any case"},
+		write:    "limits: {batch_timeout: 30s} is the timeout of a transaction with all its handlers; a call of a handler ends after 5s at the latest"},
 	{name: "max_payload",
 		value:    sizeValue(func(l *Limits) **Size { return &l.MaxPayload }, "1KiB", "256MiB"),
 		text:     "Maximum size of a record value. A record whose value, or its value unpacked to JSON, is longer becomes a dead letter.",
@@ -105,7 +105,7 @@ var limitKeys = keys[Limits]{
 	{name: "event_timeout", instead: ofBatchTimeout},
 	{name: "statement_timeout", instead: ofBatchTimeout},
 	{name: "lock_timeout", instead: ofBatchTimeout},
-	{name: "max_poll_interval", instead: ofBatchTimeout},
+	{name: "max_poll_interval", instead: "leave it out: it is twice batch_timeout, and at least 5m"},
 	{name: "max_depth", instead: "leave it out: a payload may be nested up to 64 levels deep"},
 }
 

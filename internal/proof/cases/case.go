@@ -66,6 +66,9 @@ func Resolve(s *model.Service, in *oracle.Interpreter, c *syntax.Case) (*Case, s
 	return out, problems
 }
 
+// counts says how what is no table is counted, for a wrong kind of value and for given.
+var counts = map[string]string{"dead_letters": "then counts them: dead_letters: {<class>: 1}", "calls": "then counts them: calls: {<event>: 1}"}
+
 // table finds a table of the service, or reports E205.
 func (r *reader) table(name syntax.Text) *model.Table {
 	var names []string
@@ -75,11 +78,11 @@ func (r *reader) table(name syntax.Text) *model.Table {
 		}
 		names = append(names, t.Name)
 	}
-	if word, is := map[string]string{"dead_letters": "class", "calls": "event"}[name.Value]; is { // whose value is no map
-		r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), "write "+name.Value+": {<"+word+">: 1}")
-		return nil
+	hint, counted := counts[name.Value]
+	if !counted {
+		hint = wording.Tables(name.Value, names)
 	}
-	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), wording.Tables(name.Value, names))
+	r.report.Add(name.Pos, "E205", "unknown table "+wording.Quote(name.Value), hint)
 	return nil
 }
 

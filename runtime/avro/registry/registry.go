@@ -96,18 +96,6 @@ const mostText = 200
 // credentials matches the credentials in a URL.
 var credentials = regexp.MustCompile(`//[^/@\s"]+@`)
 
-// unanswered is an error without the credentials that its cause may contain. [errors.Is] finds the
-// cause; nothing unwraps to it.
-type unanswered struct {
-	text  string
-	cause error
-}
-
-func (e *unanswered) Error() string { return e.text }
-
-// Is reports whether the cause is target.
-func (e *unanswered) Is(target error) bool { return errors.Is(e.cause, target) }
-
 // InWords converts an error of a registry's client into one for operators, without credentials. It
 // returns [avro.ErrNoSchema] only for the registry's own code for a missing schema, not for every
 // status 404, which a proxy or a wrong path may also cause.
@@ -115,7 +103,7 @@ func InWords(err error) error {
 	answer, ok := errors.AsType[*sr.ResponseError](err)
 	switch {
 	case !ok:
-		return &unanswered{"the schema registry does not respond: " + credentials.ReplaceAllString(err.Error(), "//"), err}
+		return errors.New("the schema registry does not respond: " + credentials.ReplaceAllString(err.Error(), "//"))
 	case answer.ErrorCode == sr.ErrSchemaNotFound.Code:
 		return avro.ErrNoSchema
 	}

@@ -118,8 +118,8 @@ func deadShowCommand(flags *streamFlags) *cobra.Command {
 		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
 		Short: "Show a dead letter with its record and the possible next steps",
 		Long: `Shows a dead letter: the reason, its record with headers, key and payload, and the possible next
-steps. The payload is printed unchanged, including personal data. An encoded payload
-is printed as JSON if the spec is here, or named by --spec.`,
+steps. The payload is printed unchanged, including personal data. An encoded payload is printed
+as JSON if the spec is here, or named by --spec.`,
 		Args: arguments("TOPIC", "PARTITION:OFFSET"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := place(args[1])

@@ -27,8 +27,8 @@ nothing else changes.
 A replay repeats the call of an event's effect if the call failed, or if its outcome is unknown:
 first find out from the provider what happened. If the call was done, give its result with
 --result, and nothing is called. A recorded result is used unchanged, unless it cannot be read.
-For this reason, selections leave out letters of interrupted calls, except --class interrupted.
-A letter named by PARTITION:OFFSET is replayed in any case.
+For this reason, letters of interrupted calls are left out unless --class interrupted selects
+them. A letter named by PARTITION:OFFSET is replayed in any case.
 
 Letters of one record key are replayed in the order of the log, one after the other. A letter
 that waits does not delay others. --take-back withdraws a request that has not been carried out

@@ -30,9 +30,9 @@ func streamCommand() *cobra.Command {
 		Long: `list shows every partition: its ledger, its owner, and whether it makes progress. The other
 commands append a row to a ledger: pause stops a partition, and resume ends the pause; after a
 row of release or set, a halted partition continues. The service needs no restart: it sees the
-row with its next batch or, if it is halted or has no records, within about 5 seconds. The error of a
-halted partition prints the whole command. docs/operations.md describes what to check first, and
-how the command affects the guarantee. Nothing else in the database changes.`,
+row with its next batch or, if it is halted or has no records, within about 5 seconds. The error
+of a halted partition prints the whole command. docs/operations.md describes what to check first,
+and how the command affects the guarantee. Nothing else in the database changes.`,
 	}
 	flags.define(cmd)
 	command.AsJSON(cmd)

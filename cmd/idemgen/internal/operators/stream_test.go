@@ -178,7 +178,7 @@ func TestStreamRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"":      "release     Resume halted partitions",
 		"frobs": `unknown command "frobs"; see idemgen help stream`,
-		"set":   `idemgen: missing: --reason, --topic; usage: idemgen stream set --topic T {--partition N --to OFFSET | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT; see idemgen help stream set`,
+		"set":   `idemgen: missing: --reason, --topic; usage: idemgen stream set --topic T {--partition N --to OFFSET | --to PARTITION:OFFSET,... | [--partition N] --at TIME} [--consumer C] [--from OFFSET|none] [--apply-again] --reason TEXT; see idemgen help stream set`,
 		"release --consumer projector --topic orders.v1 --reason r":                                                                      "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --all --reason r":                                                  "want --partition N for one, or --all",
 		"release --consumer projector --topic orders.v1 --partition 0 --reason r --operator=":                                            "it is empty: the ledger keeps who acted",

@@ -17,7 +17,7 @@ func TestRenamedByHand(t *testing.T) {
 	edit(t, "idemgen.yaml", "note: nullable", "remark: nullable")
 	edit(t, "idemgen.yaml", "leave: [note]", "leave: [remark]")
 	refused(t, `drop or rename it in a migration of your own that has the line "-- idemgen:by-hand orders.note" `+
-		`(after a rename, also a line for the new column; if only the spec has another name, write the former one under name instead), then run generate again`, "generate")
+		`(after a rename, also a line for the new column), then run generate again`, "generate")
 	write(t, "migrations/0004_rename.sql", "-- idemgen:by-hand orders.note\n-- idemgen:by-hand orders.remark\n"+
 		"ALTER TABLE orders RENAME note TO remark;\n")
 	if out := must(t, "generate"); strings.Contains(out, "migrations/") {
@@ -41,7 +41,7 @@ func TestTableRenamedByHand(t *testing.T) {
 	module(t, map[string]string{"idemgen.yaml": spec})
 	must(t, "generate")
 	write(t, "idemgen.yaml", strings.NewReplacer("\n  orders:\n", "\n  sales:\n", "upsert: orders", "upsert: sales", "update: orders", "update: sales").Replace(spec))
-	refused(t, "(after a rename, also a line for the new table; if only the spec has another name, write the former one under name instead)", "generate")
+	refused(t, "(after a rename, also a line for the new table)", "generate")
 	write(t, "migrations/0004_rename.sql", "-- idemgen:by-hand orders\n-- idemgen:by-hand sales\nALTER TABLE orders RENAME TO sales;\n")
 	if out := must(t, "generate"); strings.Contains(out, "migrations/") {
 		t.Errorf("a migration was written:\n%s", out)
