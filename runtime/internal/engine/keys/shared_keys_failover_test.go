@@ -59,9 +59,9 @@ func TestKnownKeysAreReadAgainOnANewConnection(t *testing.T) {
 	t.Parallel()
 	db := rig.Database(t)
 	c := rig.Service{}.Consumer(t, db)
-	w := rig.Own(t, c)
 	rig.Apply(t, rig.OwnPartition(t, rig.Service{}.Consumer(t, db), 1), rig.Records(0, "k: put 1 1"))
 	rig.Rotate(t, db, c) // so that the key is read, and not met as a race
+	w := rig.Own(t, c)   // which has read no list before
 	ctx := rig.Once(t.Context(), fault.BeforeClaim, func() {
 		idemtest.Exec(t, db, `DELETE FROM idem_keys; UPDATE idem_key_gen SET keys = NULL; DELETE FROM t`)
 		idemtest.Exec(t, db, `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = 'idemgen' AND datname = current_database()`)

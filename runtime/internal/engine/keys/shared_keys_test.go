@@ -57,6 +57,7 @@ func TestKeyClaimedAroundASealIsADuplicate(t *testing.T) {
 			ctx := rig.Once(t.Context(), fault.BeforeClaim, func() {
 				if name == "after the seal" {
 					rig.Rotate(t, db, c)
+					rival = rig.OwnPartition(t, rig.Service{}.Consumer(t, db), 1) // which has read no list before
 				}
 				rig.Apply(t, rival, rig.Records(0, "k: put 1 1"))
 				if name == "before the seal" {
@@ -86,7 +87,7 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 		<-release
 		return err
 	}}.Consumer(t, db)
-	w, rival := rig.Own(t, c), rig.OwnPartition(t, rig.Service{}.Consumer(t, db), 1)
+	w := rig.Own(t, c)
 	rig.Apply(t, w, rig.Records(0, "w: put 9 9"))
 	done := make(chan error, 3)
 	go func() {
@@ -98,6 +99,7 @@ func TestRotationWaitsForClaimsInFlight(t *testing.T) {
 	go func() { done <- c.Upkeep(context.WithoutCancel(t.Context())) }()
 	// The copy comes when the seal waits; if it does not, when the next generation is listed.
 	rig.Eventually(t, db, "true", `SELECT (EXISTS (SELECT FROM pg_locks JOIN pg_database d ON d.oid = database WHERE datname = current_database() AND relation = 'idem_keys_1'::regclass AND NOT granted) OR (SELECT count(*) = 2 FROM idem_key_gen))::text`)
+	rival := rig.OwnPartition(t, rig.Service{}.Consumer(t, db), 1) // which has read no list before
 	copies := make(chan idem.Result, 1)
 	go func() {
 		res, err := rival.Apply(context.WithoutCancel(t.Context()), rig.Records(0, "k: put 1 1"))
