@@ -28,7 +28,7 @@ var outageBugs = []mutant{
 		in(room, "Owner.conclude").Drop(`_.p.tell(_, _)`).In(room, "Owner.tellLater").Replace(`_.p.tell(_, _)`, `_ = err`),
 		engines, "TestOutageIsToldAtOnceAndOnce"},
 	{"an outage is waited out although the database is back",
-		in(room, "delivery.pause").Replace(`$prober.Wait(_, _) == nil`, `backoff.Sleep(both, 6*backoff.Most)`),
+		in(room, "delivery.pause").Replace(`$prober.Wait(_, _) == nil`, `backoff.Sleep(both, 12*backoff.Most)`),
 		engines, "TestOutageIsToldAtOnceAndOnce"},
 	{"the wait for a connection counts for the record",
 		in(room, "Owner.transactOnce").Drop("ctx, cancel := o.deadline(_)\ndefer cancel()").
