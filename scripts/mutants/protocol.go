@@ -152,7 +152,7 @@ var protocolBugs = []mutant{
 		engines, "TestSchedules"},
 	{"34 the list of generations is not read again after a lost race",
 		in(room, "Owner.decide").Replace(`$c.Tried() || $o.desk != nil`, `o.desk != nil`),
-		engines, "TestSchedules"},
+		knownKeys, "TestKeyClaimedAroundASealIsADuplicate"},
 	{"15 a worker that was fenced fences again at once",
 		in(room, "Partition.Standby").Always(`_ >= wait`),
 		engines, "TestTwoDeploymentsOfOneNameDoNotDuel"},
