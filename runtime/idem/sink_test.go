@@ -145,6 +145,9 @@ func TestMissingLedgerHasTwoWaysOut(t *testing.T) {
 	src := rig.NewSource(rig.Records(10, "put 1 1"))
 	src.Assignment.Low, src.Assignment.Committed = 5, rig.CommittedAt(10)
 	halted := rig.WantError[*idem.HaltedError](t, src.Consume(t, c))
+	if len(halted.Ways) != 2 {
+		t.Fatalf("%d ways out: %v", len(halted.Ways), halted.Ways)
+	}
 	adopt := "idemgen stream set --consumer test --topic " + rig.Topic + " --partition 0 --from none --topic-id " + src.Assignment.TopicID.String()
 	rig.Want(t, "the way that skips", halted.Ways[0].String(), adopt+" --to 10 --partitions 4 --reason ledger-missing")
 	rig.Want(t, "the way that reads again", halted.Ways[1].String(), adopt+" --to 5 --partitions 4 --reason ledger-missing")
