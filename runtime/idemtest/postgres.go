@@ -41,8 +41,9 @@ type Postgres struct {
 }
 
 // StartPostgres starts a server, which runs until Close, or until this process ends, even if it
-// crashes. If $IDEMTEST_DATABASE_URL is set, and none of Major, Durable and Conf is, it creates a
-// database on that server instead, and ignores the other options. ctx applies only to the start.
+// crashes. If $IDEMTEST_DATABASE_URL is set, and o leaves Major, Durable and Conf unset, it
+// creates a database on that server instead, and ignores the other options. ctx applies only to
+// the start.
 func StartPostgres(ctx context.Context, o PostgresOptions) (*Postgres, error) {
 	if admin := os.Getenv(postgres.EnvURL); admin != "" && o.Major == 0 && !o.Durable && len(o.Conf) == 0 {
 		return useServer(ctx, admin)

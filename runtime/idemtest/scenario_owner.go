@@ -67,7 +67,8 @@ func lostTail(b *trial) {
 	endLeases(b) // a lock may have been given back after what was kept: it lasts for its time then
 	b.effects.mayCallAllAgain()
 	ahead := b.copied(b.log[half], 0, b.end(b.log[half])) // a record after all those that it believes applied
-	if r := b.log[half]; r.effect != "" && !r.keyed {     // its key is the offset: this copy is an event of its own
+	// If its key is the offset, this copy is an event of its own.
+	if r := b.log[half]; r.effect != "" && !r.keyed {
 		b.effects.mayCallAgain()
 	}
 	b.mustBeFenced(old, []idem.Message{ahead})
