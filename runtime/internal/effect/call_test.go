@@ -34,7 +34,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench, s *fakeStore, log 
 				b.process.Log = slog.New(slog.NewTextHandler(log, nil))
 				test(t, b, s, log)
 				b.quit()
-				b.process.calls.Wait()
+				b.process.running.Wait()
 			})
 		})
 	}

@@ -62,10 +62,10 @@ func (d *Desk) Start(ctx context.Context, waiting []wire.Effect, by lease.Decisi
 			d.last[string(k)] = t
 		}
 		end := fault.Begin(ctx)
-		go func() {
+		d.process.running.Go(func() {
 			defer end()
 			t.run(context.WithoutCancel(ctx))
-		}()
+		})
 	}
 }
 

@@ -125,7 +125,7 @@ func (l *lock) giveBack(ctx context.Context) {
 		return
 	}
 	over := time.Now().Add(l.term)
-	l.process.calls.Go(func() {
+	l.process.running.Go(func() {
 		for try := 1; time.Now().Before(over); try++ {
 			time.Sleep(backoff.Pause(try, backoff.Initial, time.Second))
 			if _, err := of.at.record.do(ctx, end); err == nil || isBroken(err) {

@@ -36,7 +36,7 @@ type Process struct {
 	locks    lockStores
 	turns    turns
 	callers  callers
-	calls    sync.WaitGroup
+	running  sync.WaitGroup // the tasks, and the locks that are still to be given back
 	tally    tally
 	courses  courses
 	tokens   *highest
@@ -93,12 +93,13 @@ func (p *Process) Token() int64 { return p.tokens.Load() }
 // Know says that a token was drawn, by whatever process: a call gets a greater one.
 func (p *Process) Know(token int64) { p.tokens.note(token) }
 
-// Wait waits until no call is running, or until ctx is done. It is called before the process ends:
-// if a call were cut off, its outcome would be unknown.
+// Wait waits until no effect is running, or until ctx is done. It is called before the process
+// ends and once all owners have quit, so that an effect ends with its call: if a call were cut
+// off, its outcome would be unknown.
 func (p *Process) Wait(ctx context.Context) {
 	done := make(chan struct{})
 	go func() {
-		p.calls.Wait()
+		p.running.Wait()
 		close(done)
 	}()
 	select {

@@ -201,8 +201,6 @@ func (t *task) slot() bool {
 func (t *task) try(ctx context.Context, failures int) (wait time.Duration, over bool) {
 	p := t.desk.process
 	defer func() { <-p.slots }()
-	p.calls.Add(1)
-	defer p.calls.Done()
 	t.lock.busy = false                  // until it is requested
 	if err := t.quit.Err(); err != nil { // a slot became free at the same moment
 		return t.end(Outcome{Err: err})
