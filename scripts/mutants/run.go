@@ -52,7 +52,7 @@ func byTest(a, b mutant) int {
 const recordPath = "scripts/mutants/caught.txt"
 
 func run(ctx context.Context, o options) error {
-	l, err := newLab(".", o.times, 3*time.Minute, 5*time.Minute, 8*time.Minute)
+	l, err := newLab(".", o.times, 5*time.Minute, 8*time.Minute) // tests wait up to 4 minutes, and then say for what
 	if err != nil {
 		return err
 	}
