@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/idemgen/idemgen/internal/record"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -208,7 +207,7 @@ func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Le
 	if _, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any}); err != nil {
 		return nil, err
 	}
-	found, err := letters(ctx, db, ofKeySQL, consumer, topic, record.OrderKey([]byte(key)))
+	found, err := letters(ctx, db, ofKeySQL, consumer, topic, orderKey(key))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package operate
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/idemgen/idemgen/internal/record"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Selection selects open letters: dead ones, and records parked behind them. "" and zero mean any.
@@ -25,7 +27,7 @@ type Selection struct {
 	// Exact selects one [Group]: Class, Event and Error are its own, and "" means that it has
 	// none.
 	Exact     bool
-	RecordKey string // as text
+	RecordKey string // its text, or "hex:" and its bytes, as [Bytes] has them
 	Through   Mark   // no letter that came after this one
 	Closed    bool   // also letters that were replayed or discarded; requests have no use for it
 	// Former selects letters of topics that were made again. A group has either those or others.
@@ -105,12 +107,23 @@ SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d
 func (s *Selection) args(before Mark) []any {
 	key, text := any(nil), pattern(s.Error)
 	if s.RecordKey != "" {
-		key = record.OrderKey([]byte(s.RecordKey))
+		key = orderKey(s.RecordKey)
 	}
 	if s.Exact {
 		text = ""
 	}
 	return append(s.place(before), s.Class, s.Event, text, key)
+}
+
+// orderKey returns the hash of a record key as a person gives it. Lists of letters and requests
+// find a key that is not text by its bytes.
+func orderKey(key string) wire.UUID {
+	if digits, ok := strings.CutPrefix(key, "hex:"); ok {
+		if raw, err := hex.DecodeString(digits); err == nil {
+			return record.OrderKey(raw)
+		}
+	}
+	return record.OrderKey([]byte(key))
 }
 
 // has reports whether a selection has a letter that its statement selected.

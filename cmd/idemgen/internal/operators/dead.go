@@ -106,7 +106,8 @@ func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 	set.Var(oneOf(&s.Class, operate.Classes...), "class", "letters whose reason begins with this word: "+classes+all)
 	set.Var(notEmpty(&s.Event, "want the name of an event"), "event", "letters of an event, by its name in Go"+all)
 	set.Var(notEmpty(&s.Error, "want a text"), "error", "letters whose reason contains this text; # stands for any text"+all)
-	set.Var(notEmpty(&s.RecordKey, "want the record key as Kafka has it, as text"), "record-key", "letters with this Kafka record key, as text"+all)
+	set.Var(notEmpty(&s.RecordKey, "want the text of the record key, or hex: and its bytes"), "record-key",
+		"letters with this Kafka record key: its text, or hex: and its bytes as show prints them"+all)
 	set.BoolVar(&s.Former, "former", false, "letters of recreated topics, which can only be discarded")
 	set.BoolVar(&s.Exact, "exact", false, "match exactly one group of the console, by --class, --event and --error; if a flag is left out, the group must have no such value")
 }

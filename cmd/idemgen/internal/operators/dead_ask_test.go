@@ -85,10 +85,12 @@ func TestDeadCommandsSelectByRecordKey(t *testing.T) {
 		t.Error(list)
 	}
 	for args, want := range map[string]string{
-		"discard orders.v1 --record-key k":   "orders.v1/0 offset 4 of projector: would request to discard it (decode: no)\n",
-		"replay orders.v1 --record-key k":    "no dead letter matches\nleft out: 1 without a record, which can only be discarded\n",
-		"replay orders.v1 --record-key none": "no dead letter matches\n",
-		"discard orders.v1 --former":         "no dead letter matches\n",
+		"discard orders.v1 --record-key k":              "orders.v1/0 offset 4 of projector: would request to discard it (decode: no)\n",
+		"replay orders.v1 --record-key k":               "no dead letter matches\nleft out: 1 without a record, which can only be discarded\n",
+		"discard orders.v1 --record-key hex:6b":         "orders.v1/0 offset 4 of projector: would request to discard it (decode: no)\n",
+		"discard orders.v1 --record-key hex:6B --erase": "orders.v1/0 offset 4 of projector: would request to discard it (decode: no)\n",
+		"replay orders.v1 --record-key none":            "no dead letter matches\n",
+		"discard orders.v1 --former":                    "no dead letter matches\n",
 	} {
 		if got := must(t, strings.Fields("dead "+args+" --reason why --dry-run")...); got != want {
 			t.Errorf("%s:\n%swant\n%s", args, got, want)

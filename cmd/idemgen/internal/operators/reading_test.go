@@ -201,7 +201,7 @@ func TestPayloadThatIsNoText(t *testing.T) {
 	if strings.Contains(out, "\x1b") {
 		t.Errorf("%q", out)
 	}
-	for _, want := range []string{"record key hex 1b\n", "header     a: none\n", "payload    4 bytes, no text\n", "00000000  1b 5b 32 6a"} {
+	for _, want := range []string{"record key hex:1b\n", "header     a: none\n", "payload    4 bytes, no text\n", "00000000  1b 5b 32 6a"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%s lacks %q", out, want)
 		}

@@ -38,7 +38,7 @@ func bytesText(v *operate.Bytes) string {
 	case v == nil:
 		return "none"
 	case v.Text == nil:
-		return "hex " + v.Hex
+		return "hex:" + v.Hex
 	}
 	return command.Quote(*v.Text)
 }

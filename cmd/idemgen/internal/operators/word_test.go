@@ -106,7 +106,7 @@ func TestTextsAreShown(t *testing.T) {
 	long := strings.Repeat("é", 240)
 	for _, c := range []struct{ got, want string }{
 		{short(long), long}, {short(long + "x"), long + " ..."},
-		{bytesText(nil), "none"}, {bytesText(&operate.Bytes{Hex: "ff01"}), "hex ff01"}, {bytesText(text("a b")), "a b"}, {bytesText(text("a ")), `"a "`},
+		{bytesText(nil), "none"}, {bytesText(&operate.Bytes{Hex: "ff01"}), "hex:ff01"}, {bytesText(text("a b")), "a b"}, {bytesText(text("a ")), `"a "`},
 		{window(48 * time.Hour), "2d"}, {window(36 * time.Hour), "36h0m0s"},
 		{advice("idemgen stream list"), "          idemgen stream list"}, {advice("wait"), "          wait"},
 		{advice("idemgen " + strings.Repeat("long ", 30)), "          idemgen " + strings.Repeat("long ", 30)},
