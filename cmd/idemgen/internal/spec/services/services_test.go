@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -237,6 +238,8 @@ func replaced(t *testing.T, rm, own string) {
 	}
 	if strings.Contains(own, "handle: true") {
 		write(t, "handler.go", strings.NewReplacer("fmt.Errorf(\"OrderReturned: %w\", idem.ErrNotImplemented)", "nil", "\t\"fmt\"\n", "").Replace(read(t, "handler.go")))
+		clause := regexp.MustCompile(`(?m)^package \w+$`).FindString(read(t, "handler.go"))
+		write(t, "handler_test.go", clause+"\n\nimport \"github.com/idemgen/idemgen/runtime/idemtest\"\n\nfunc init() { idemtest.ChangesNoRow(\"OrderReturned\") }\n")
 	}
 	must(t, "generate")
 	must(t, "check")
