@@ -207,7 +207,11 @@ func Erase(ctx context.Context, db DB, consumer, topic, key string, by By) ([]Le
 	if _, err := named(ctx, db, Name{Consumer: consumer, Topic: topic, Partition: Any}); err != nil {
 		return nil, err
 	}
-	found, err := letters(ctx, db, ofKeySQL, consumer, topic, orderKey(key))
+	hash, err := orderKey(key)
+	if err != nil {
+		return nil, err
+	}
+	found, err := letters(ctx, db, ofKeySQL, consumer, topic, hash)
 	if err != nil {
 		return nil, err
 	}

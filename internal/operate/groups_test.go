@@ -93,7 +93,8 @@ func TestALetterHasItsRecord(t *testing.T) {
 	at := noon
 	stored := record.Append(nil, &wire.Message{Time: at, Key: []byte("k"), Value: []byte{0xff, 0}, Headers: []wire.Header{{Name: "a", Value: []byte("1")}, {Name: "none"}}})
 	if _, err := db.Exec(t.Context(), `INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, record, result, response) VALUES
-	(1, 13, 7, 'd', 'Paid', 'handler: Paid: no', $1, 'null', 'declined'), (1, 12, 7, 'd', 'Paid', 'handler: Paid: no', $2, NULL, NULL), (1, 12, 2, 'r', 'Paid', 'decode: Paid: bad', NULL, NULL, NULL)`, stored, stored[:3]); err != nil {
+	(1, 13, 7, 'd', 'Paid', 'handler: Paid: no', $1, 'null', 'declined'), (1, 12, 7, 'd', 'Paid', 'handler: Paid: no', $2, NULL, NULL), (1, 12, 2, 'r', 'Paid', 'decode: Paid: bad', NULL, NULL, NULL),
+	(1, 14, 9, 'r', 'Paid', 'handler: Paid: no', NULL, NULL, NULL), (1, 14, 4, 'd', 'Paid', 'handler: Paid: no', NULL, NULL, NULL)`, stored, stored[:3]); err != nil {
 		t.Fatal(err)
 	}
 	o, err := operate.Open(t.Context(), db, projector, 13)
@@ -106,5 +107,8 @@ func TestALetterHasItsRecord(t *testing.T) {
 	want(t, "beside it", fmt.Sprint(*o.Returned.Text, " ", *o.Response.Text, " ", len(o.Earlier), " ", o.Damaged, " ", *o.LedgerAge > 0, " ", o.Reported == nil), "null declined 0  true true")
 	if o, err = operate.Open(t.Context(), db, projector, 12); err != nil || o.Record != nil || o.Damaged == "" || len(o.Earlier) != 1 || o.Earlier[0].Seq != 2 || o.Seq != 7 {
 		t.Errorf("a damaged one: %+v, %v", o, err)
+	}
+	if o, err = operate.Open(t.Context(), db, projector, 14); err != nil || o.Seq != 4 || len(o.Earlier) != 1 || o.Earlier[0].Seq != 9 {
+		t.Errorf("an open one before a closed one: %+v, %v", o, err)
 	}
 }

@@ -96,7 +96,7 @@ func (l *Letter) Asked() string {
 // Classes are the first words of reasons.
 var Classes = []string{
 	wire.ReasonDecode, wire.ReasonKey, wire.ReasonFit, wire.ReasonConflict, wire.ReasonUnknownType, wire.ReasonTombstone,
-	wire.ReasonTooLarge, wire.ReasonDatabase, wire.ReasonHandler, wire.ReasonEffect, wire.ReasonResult, wire.ReasonInterrupted,
+	wire.ReasonTooLarge, wire.ReasonDatabase, wire.ReasonHandler, wire.ReasonEffect, wire.ReasonResult, wire.ReasonInterrupted, wire.ReasonParked,
 }
 
 var (
@@ -131,7 +131,8 @@ ORDER BY a.n`
 	storedSQL = `SELECT record, nullif(result, ''), response FROM idem_dead_letter WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint`
 )
 
-// FindLetters returns the last dead letter of each of several records.
+// FindLetters returns a dead letter of each of several records: the newest open one, or else the
+// newest. There are several if the offset was read again.
 func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 	var found []Letter
 	for _, p := range places {
@@ -142,9 +143,15 @@ func FindLetters(ctx context.Context, db DB, places []Place) ([]Letter, error) {
 		if len(at) == 0 {
 			return nil, fmt.Errorf("%v: there is no dead letter at offset %d: %s", s.Name, p.Offset, s.whereIs(p.Offset))
 		}
-		found = append(found, at[0])
+		found = append(found, at[current(at)])
 	}
 	return found, nil
+}
+
+// current returns which of the letters of an offset people mean: the newest open one, or else the
+// newest.
+func current(newestFirst []Letter) int {
+	return max(0, slices.IndexFunc(newestFirst, func(l Letter) bool { return l.Open() }))
 }
 
 // LettersAt returns the letters of one offset, the newest first. There are several if the offset

@@ -29,7 +29,7 @@ func TestWhatAnOperatorCanDoNext(t *testing.T) {
 		o     *operate.Opened
 	}{
 		{"replayed", of(wire.ReasonHandler, func(o *operate.Opened) { o.State, o.End, o.Former = "replayed", new(operate.End), true })},
-		{"of a former topic, waiting", of(wire.ReasonHandler, func(o *operate.Opened) { o.State, o.Former = "waiting", true })},
+		{"of a former topic, waiting", of(wire.ReasonHandler, func(o *operate.Opened) { o.State, o.Former, o.TopicID = "waiting", true, "an-id" })},
 		{"waiting", of(wire.ReasonHandler, func(o *operate.Opened) { o.State, o.Behind = "waiting", &behind })},
 		{"waiting for nothing", of(wire.ReasonHandler, func(o *operate.Opened) { o.State = "waiting" })},
 		{"erased", of(wire.ReasonInterrupted, func(o *operate.Opened) { o.ErasedBy, o.Record = "ann", nil })},

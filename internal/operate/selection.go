@@ -3,16 +3,12 @@ package operate
 import (
 	"cmp"
 	"context"
-	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-
-	"github.com/idemgen/idemgen/internal/record"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Selection selects open letters: dead ones, and records parked behind them. "" and zero mean any.
@@ -27,7 +23,7 @@ type Selection struct {
 	// Exact selects one [Group]: Class, Event and Error are its own, and "" means that it has
 	// none.
 	Exact     bool
-	RecordKey string // its text, or "hex:" and its bytes, as [Bytes] has them
+	RecordKey string // as [KeyName] has it
 	Through   Mark   // no letter that came after this one
 	Closed    bool   // also letters that were replayed or discarded; requests have no use for it
 	// Former selects letters of topics that were made again. A group has either those or others.
@@ -104,26 +100,19 @@ SELECT d.created_at, d.stream, d.offs, d.seq, d.reason, coalesce(d.event, ''), d
 
 // args are the parameters of statements with newestSQL and selectedSQL. Of an exact selection they
 // select too much: has decides.
-func (s *Selection) args(before Mark) []any {
+func (s *Selection) args(before Mark) ([]any, error) {
 	key, text := any(nil), pattern(s.Error)
 	if s.RecordKey != "" {
-		key = orderKey(s.RecordKey)
+		hash, err := orderKey(s.RecordKey)
+		if err != nil {
+			return nil, err
+		}
+		key = hash
 	}
 	if s.Exact {
 		text = ""
 	}
-	return append(s.place(before), s.Class, s.Event, text, key)
-}
-
-// orderKey returns the hash of a record key as a person gives it. Lists of letters and requests
-// find a key that is not text by its bytes.
-func orderKey(key string) wire.UUID {
-	if digits, ok := strings.CutPrefix(key, "hex:"); ok {
-		if raw, err := hex.DecodeString(digits); err == nil {
-			return record.OrderKey(raw)
-		}
-	}
-	return record.OrderKey([]byte(key))
+	return append(s.place(before), s.Class, s.Event, text, key), nil
 }
 
 // has reports whether a selection has a letter that its statement selected.
@@ -158,7 +147,11 @@ func (s *Selection) find(ctx context.Context, db DB, before Mark) (all []found, 
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err = s.read(ctx, db, former, s.searched(foundSQL), s.args(before)...)
+	args, err := s.args(before)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err = s.read(ctx, db, former, s.searched(foundSQL), args...)
 	for i := range all {
 		if f := &all[i]; f.last {
 			bound = &Mark{f.At.UTC(), f.Stream, f.Offset, f.Seq}
@@ -178,7 +171,10 @@ func (s *Selection) each(ctx context.Context, db DB, do func([]found) error) err
 	if err != nil {
 		return err
 	}
-	of := s.args(Mark{})
+	of, err := s.args(Mark{})
+	if err != nil {
+		return err
+	}
 	for _, stream := range streams {
 		for from := (Mark{}); ; {
 			args := append([]any{stream, from.At, from.Offset, from.Seq, of[2], of[3]}, of[6:]...)

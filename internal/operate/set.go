@@ -137,8 +137,8 @@ func last(t ledger.Tail) string {
 }
 
 const waitingSQL = `
-SELECT count(*), coalesce(min(d.offs), 0), coalesce(min(s.partition), 0) FROM idem_dead_letter d JOIN idem_stream s USING (stream)
-WHERE s.consumer = $1 AND s.topic = $2 AND d.state IN ('d', 'w') AND d.parks`
+SELECT count(*) OVER (), d.offs, s.partition FROM idem_dead_letter d JOIN idem_stream s USING (stream)
+WHERE s.consumer = $1 AND s.topic = $2 AND d.state IN ('d', 'w') AND d.parks ORDER BY s.partition, d.offs LIMIT 1`
 
 // nothingWaits returns an error while records of a topic are parked behind dead letters: later
 // records of their keys may be in another partition, and overtake them.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +34,7 @@ type Opened struct {
 	// First is the row that applied the first event with the key of a conflict; nil if it is no
 	// longer known, or if the letter is not a conflict.
 	First *Holder `json:"first_copy"`
-	// Earlier are further letters of the same offset, the newest first. There are some if the
+	// Earlier are the other letters of the same offset, the newest first. There are some if the
 	// offset was read again.
 	Earlier []Letter `json:"earlier"`
 	Next    []string `json:"next"` // what a person can do
@@ -85,8 +86,8 @@ SELECT s.partition || ':' || d.offs FROM idem_stream s, (
     UNION ALL (SELECT offs FROM idem_dead_letter WHERE stream = $1::int AND offs > $2::bigint GROUP BY offs ORDER BY offs LIMIT 5)) d
 WHERE s.stream = $1::int ORDER BY abs(d.offs - $2::bigint), d.offs LIMIT 5`
 
-// Open returns the newest letter of a record, with the record. It returns a [NotFoundError] for a
-// partition without a ledger.
+// Open returns the letter of a record that [FindLetters] returns, with the record. It returns a
+// [NotFoundError] for a partition without a ledger.
 func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) {
 	status, all, err := atOffset(ctx, db, name, offset)
 	if err != nil {
@@ -95,7 +96,8 @@ func Open(ctx context.Context, db DB, name Name, offset int64) (*Opened, error) 
 	if len(all) == 0 {
 		return nil, noLetter(ctx, db, &status, offset)
 	}
-	o := &Opened{Letter: all[0], Earlier: append([]Letter{}, all[1:]...)}
+	is := current(all)
+	o := &Opened{Letter: all[is], Earlier: slices.Concat([]Letter{}, all[:is], all[is+1:])}
 	if t := status.Tail; t != nil {
 		o.LedgerAge = &t.AgeSeconds
 	}
@@ -190,10 +192,14 @@ func parse(stored []byte) (*Record, error) {
 }
 
 // CommandName returns the arguments of a command that name the letter.
-func (p *Place) CommandName() string { return p.commandName(p.Offset) }
+func (l *Letter) CommandName() string { return l.commandName(l.Offset) }
 
-func (p *Place) commandName(offset int64) string {
-	return fmt.Sprintf("%s %d:%d --consumer %s", p.Topic, p.Partition, offset, p.Consumer)
+func (l *Letter) commandName(offset int64) string {
+	name := fmt.Sprintf("%s %d:%d --consumer %s", l.Topic, l.Partition, offset, l.Consumer)
+	if l.Former {
+		name += " --topic-id " + l.TopicID
+	}
+	return name
 }
 
 // next returns the steps that remain for an operator, with commands where there are any.

@@ -86,7 +86,8 @@ func TestWordsForOperators(t *testing.T) {
 		{operate.Common(strings.Repeat("é", 301)), strings.Repeat("é", 300)}, {operate.Common(strings.Repeat("é", 300)), strings.Repeat("é", 300)}, {operate.Common("status 404, Status 404; nothing 12 numeric(3,-1)"), "status 404, Status #; nothing # numeric(3,-1)"},
 		{operate.Common("{status 404 [status 404 `status 404 @status 404 /status 404 :status 404 zstatus 404 Zstatus 404 9status 404 _status 404"),
 			"{status 404 [status 404 `status 404 @status 404 /status 404 :status 404 zstatus # Zstatus # #status # _status #"},
-		{(&operate.Place{Consumer: "c", Topic: "t", Partition: 1, Offset: 7}).CommandName(), "t 1:7 --consumer c"},
+		{(&operate.Letter{Place: operate.Place{Consumer: "c", Topic: "t", Partition: 1, Offset: 7}}).CommandName(), "t 1:7 --consumer c"},
+		{operate.KeyName([]byte("a:b c")), "a:b c"}, {operate.KeyName([]byte("hex:6b")), "hex:6865783a3662"}, {operate.KeyName(nil), "hex:"}, {operate.KeyName([]byte("a ")), "hex:6120"}, {operate.KeyName([]byte("a  b")), "hex:61202062"}, {operate.KeyName([]byte{0, 42}), "hex:002a"},
 		{fmt.Sprint((&operate.Problem{Ways: []operate.Exit{{Command: "a"}, {Command: "b", Way: new(halt.Way)}, {Command: "c", Other: true}}}).Pasted()), "[{a  false <nil>} {c  true <nil>}]"},
 		{(&operate.Status{OpenDeadLetters: 1000}).Letters(), "1000"}, {(&operate.Status{OpenDeadLetters: 1001}).Letters(), "1000+"},
 	} {

@@ -22,7 +22,6 @@ type asking struct {
 	Selection operate.Selection
 	Query     template.URL
 	Back      template.URL // the same letters, whenever they came
-	Mark      string       // Selection.Through
 	Through   when
 	Count     operate.Count
 	Typed     string // what must be typed; "" for few letters
@@ -56,7 +55,7 @@ func (c *console) asking(q *request) (*asking, error) {
 	}
 	all := a.Selection
 	all.Through = operate.Mark{}
-	a.Query, a.Back, a.Mark = pairs(a.Selection), pairs(all), markText(a.Selection.Through)
+	a.Query, a.Back = pairs(a.Selection), pairs(all)
 	if a.Count, err = operate.CountOf(q.r.Context(), c.read, a.Selection, a.Verb); err != nil {
 		return nil, err
 	}

@@ -4,10 +4,13 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/idemgen/idemgen/runtime/console"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // A request whose letters take long to store is answered before that is over.
@@ -71,6 +74,28 @@ SELECT stream, n, 0, 'd', 'OrderPaid', 'handler: OrderPaid: no', '\x00' FROM ide
 		}
 		if is := s.asked(); is != map[bool]string{true: "120 0", false: "0 0"}[c.want == ""] {
 			t.Errorf("%q: requested are %s", c.change, is)
+		}
+	}
+}
+
+var hiddenField = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"]*)">`)
+
+// The form of a confirmation asks about the letters that its page counts, whatever their error
+// holds: a browser sends other ends of lines, and a page shows hidden characters by their numbers.
+func TestAConfirmationAsksAboutWhatItCounts(t *testing.T) {
+	t.Cleanup(console.KeepNothing())
+	s := troubled(t)
+	for i, reason := range []string{"first\nsecond", "cursor\x1b[2Jmoved", strings.Repeat("word ", 60) + "more", " in blanks "} {
+		idemtest.Exec(t, s.db, `DELETE FROM idem_dead_letter`)
+		id := stream(t, s.db, int32(50+i), 10)
+		dead(t, s.db, id, 3, "handler: OrderPaid: "+reason, wire.Message{Topic: "orders.v1", Value: []byte("x")})
+		ask := link(t, s.get("dead?topic=orders.v1"), "ask?verb=replay&amp;")
+		form := url.Values{"reason": {"mended"}}
+		for _, field := range hiddenField.FindAllStringSubmatch(s.get(ask), -1) {
+			form.Set(field[1], strings.ReplaceAll(html.UnescapeString(field[2]), "\n", "\r\n"))
+		}
+		if r := s.do(http.MethodPost, "ask", form); r.StatusCode != http.StatusSeeOther || s.asked() != "1 0" {
+			t.Errorf("%q: %d, requested are %s", reason, r.StatusCode, s.asked())
 		}
 	}
 }

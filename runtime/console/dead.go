@@ -17,13 +17,22 @@ import (
 // pageLetters is how many letters a page has.
 const pageLetters = 50
 
-// selection returns the letters that a request is about.
-func (q *request) selection() (operate.Selection, error) { return newSelection(q.form) }
+// selection returns the letters that a request is about. A form that confirms a request has them
+// as a query: a browser changes the ends of lines in other fields.
+func (q *request) selection() (operate.Selection, error) {
+	if text := q.text("selection"); text != "" {
+		return parseSelection(text)
+	}
+	return newSelection(q.form)
+}
 
 func newSelection(form url.Values) (s operate.Selection, err error) {
 	s = operate.Selection{
-		Consumer: form.Get("consumer"), Topic: form.Get("topic"), Class: form.Get("class"), Event: form.Get("event"), Error: strings.TrimSpace(form.Get("error")),
+		Consumer: form.Get("consumer"), Topic: form.Get("topic"), Class: form.Get("class"), Event: form.Get("event"), Error: form.Get("error"),
 		RecordKey: form.Get("key"), Exact: form.Get("exact") != "", Former: form.Get("former") != "",
+	}
+	if !s.Exact { // a person typed it
+		s.Error = strings.TrimSpace(s.Error)
 	}
 	s.Through, err = parseMark(form.Get("through"))
 	return s, err

@@ -19,6 +19,7 @@ type letter struct {
 	Parked   int              // how many wait behind it, up to 10,001
 	Payload  bool             // the user may see the record
 	Record   *view.Shown      // nil: it was not asked for, or is not kept
+	KeyName  string           // selects the letters of its record key; "" if the key is not shown, or there is none
 	Returned string           // what its effect returned; "" if it is not shown
 	Response string           // what the other side answered to a call that was refused; "" if it is not shown
 	Refused  map[string]string
@@ -75,6 +76,9 @@ func (c *console) showLetter(q *request, record bool) {
 		if l.Opened.Record != nil {
 			shown := c.specs[l.Consumer].Show(l.Topic, l.Event, message(l.Opened.Record))
 			l.Record = &shown
+			if key := l.Opened.Record.Key; key != nil && shown.WholeKey {
+				l.KeyName = operate.KeyName(key.Raw())
+			}
 		}
 		if l.Opened.Returned != nil {
 			l.Returned = c.specs[l.Consumer].Result(l.Topic, l.Event, l.Opened.Returned.Raw())
@@ -133,7 +137,7 @@ func (c *console) decide(q *request) {
 	name, offset, err := q.place()
 	var found []operate.Letter
 	if err == nil {
-		found, err = operate.FindLetters(q.r.Context(), c.read, []operate.Place{{Consumer: name.Consumer, Topic: name.Topic, Partition: name.Partition, Offset: offset}})
+		found, err = operate.FindLetters(q.r.Context(), c.read, []operate.Place{{Consumer: name.Consumer, Topic: name.Topic, TopicID: name.TopicID, Partition: name.Partition, Offset: offset}})
 	}
 	if err != nil {
 		c.failed(q, err)
@@ -167,7 +171,7 @@ func (c *console) decide(q *request) {
 	}
 	c.log.Info("an operator decided on a dead letter", "user", q.user.Name, "reason", q.text("reason"), "verb", verb, "letter", found[0].Name())
 	c.recent.forget()
-	q.back("letter", query("consumer", name.Consumer, "topic", name.Topic, "partition", name.Partition, "offset", offset))
+	q.back("letter", place(found[0], offset))
 }
 
 // result returns what an operator says that the call of an effect returned; nil if the call is

@@ -49,7 +49,9 @@ func (c *console) find(q *request) {
 func (c *console) lookUp(q *request, f *found) ([]operate.Answer, string, error) {
 	topic, command := q.text("topic"), "idemgen find "+quoted(q.text("topic"))
 	consumer := q.text("consumer")
-	if consumer == "" {
+	if consumer != "" {
+		command += " --consumer " + quoted(consumer)
+	} else {
 		var err error
 		if consumer, err = operate.ConsumerOf(q.r.Context(), c.read, topic); err != nil {
 			return nil, command, err
@@ -90,7 +92,7 @@ func (c *console) keys(q *request, f *found, consumer, topic string) (keys []rec
 			continue
 		}
 		name, value, is := strings.Cut(line, "=")
-		if !is && len(f.Parts) == 1 {
+		if len(f.Parts) == 1 && strings.TrimSpace(name) != f.Parts[0] {
 			name, value = f.Parts[0], line
 		} else if !is {
 			return nil, words, errors.New("write each part of the key as NAME=VALUE, on a line of its own")

@@ -101,6 +101,7 @@ var functions = template.FuncMap{
 	"count":    bounded,
 	"group":    grouped,
 	"query":    query,
+	"place":    place,
 	"sentence": sentence,
 }
 
@@ -200,6 +201,15 @@ func query(pairs ...any) template.URL {
 	return template.URL(v.Encode()) //nolint:gosec // it was encoded
 }
 
+// place returns the query that names the letter of an offset, in the partition of another letter.
+func place(in operate.Letter, offset any) template.URL {
+	id := ""
+	if in.Former {
+		id = in.TopicID
+	}
+	return query("consumer", in.Consumer, "topic", in.Topic, "topic_id", id, "partition", in.Partition, "offset", offset)
+}
+
 // request is one request of a user.
 type request struct {
 	w    http.ResponseWriter
@@ -222,7 +232,7 @@ func (q *request) number(name string, bits int) (int64, error) {
 // name returns the partition that a request is about.
 func (q *request) name() (operate.Name, error) {
 	n, err := q.number("partition", 32)
-	return operate.Name{Consumer: q.text("consumer"), Topic: q.text("topic"), Partition: int32(n)}, err
+	return operate.Name{Consumer: q.text("consumer"), Topic: q.text("topic"), Partition: int32(n), TopicID: q.text("topic_id")}, err
 }
 
 // place returns the offset that a request is about.

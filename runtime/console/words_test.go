@@ -52,12 +52,18 @@ func TestWordsOfPages(t *testing.T) {
 func TestASelectionComesBack(t *testing.T) {
 	mark := operate.Mark{At: time.UnixMicro(1795811531422555).UTC(), Stream: 1<<31 - 1, Offset: 7, Seq: 9}
 	all := operate.Selection{
-		Consumer: "c", Topic: "t", Class: "handler", Event: "Paid", Error: "a & b", RecordKey: " k ", Exact: true, Former: true, Through: mark,
+		Consumer: "c", Topic: "t", Class: "handler", Event: "Paid", Error: " a\n& b ", RecordKey: " k\n", Exact: true, Former: true, Through: mark,
 	}
 	for _, s := range []operate.Selection{all, {}, {Exact: true}, {Former: true}, {Consumer: "c"}, {Topic: "t"}, {Class: "x"}, {Event: "x"}, {Error: "x"}, {RecordKey: "x"}, {Through: mark}} {
 		if got, err := parseSelection(string(pairs(s))); err != nil || got != s {
 			t.Errorf("%+v comes back as %+v, %v", s, got, err)
 		}
+	}
+	if is := string(place(operate.Letter{Place: operate.Place{Consumer: "c", Topic: "t", TopicID: "id", Partition: 1}}, 7)); is != "consumer=c&offset=7&partition=1&topic=t" {
+		t.Error(is)
+	}
+	if is := string(place(operate.Letter{Place: operate.Place{Topic: "t", TopicID: "id"}, Former: true}, new(int64))); is != "offset=0&partition=0&topic=t&topic_id=id" {
+		t.Error(is)
 	}
 	for _, text := range []string{"1.2.3", "1.2.3.4.5", "x.2.3.4", "1.2147483648.3.4", "1.2.x.4", "1.2.3.x"} {
 		want := fmt.Sprintf("%q does not name a dead letter", text)

@@ -124,12 +124,13 @@ func (s *Spec) topic(name string) *model.Topic {
 
 // Shown is a record as people may see it.
 type Shown struct {
-	Key     string // the record key; JSON is indented
-	Headers []Header
-	Payload string // indented JSON, or another text; "" if Hidden says why it is not shown
-	Hidden  string // why the payload is not shown, or not as it is
-	Masked  bool   // a sensitive value was replaced
-	Raw     bool   // the bytes may be given to people as they are: they hold nothing sensitive
+	Key      string // the record key; JSON is indented
+	WholeKey bool   // Key is shown, and nothing of it was replaced
+	Headers  []Header
+	Payload  string // indented JSON, or another text; "" if Hidden says why it is not shown
+	Hidden   string // why the payload is not shown, or not as it is
+	Masked   bool   // a sensitive value was replaced
+	Raw      bool   // the bytes may be given to people as they are: they hold nothing sensitive
 }
 
 // Header is a header of a record.
@@ -151,19 +152,21 @@ func (s *Spec) Show(topic, event string, m *wire.Message) Shown {
 	}
 	hide := of(s.hidden, t, event)
 	out := Shown{Raw: hide.none()}
-	show := func(value []byte, sensitive bool) string {
-		shown, masked := Redacted, true
-		if !sensitive {
+	show := func(value []byte, sensitive bool) (shown string, masked bool) {
+		if shown, masked = Redacted, true; !sensitive {
 			shown, masked = hide.text(value)
 		}
 		out.Masked = out.Masked || masked
-		return shown
+		return shown, masked
 	}
 	for _, h := range m.Headers {
-		out.Headers = append(out.Headers, Header{h.Name, show(binaryText(t.BinaryHeader(h.Name), h.Value), hide.headers[strings.ToLower(h.Name)])})
+		value, _ := show(binaryText(t.BinaryHeader(h.Name), h.Value), hide.headers[strings.ToLower(h.Name)])
+		out.Headers = append(out.Headers, Header{h.Name, value})
 	}
 	if m.Key != nil {
-		out.Key = show(openKey(t, m.Headers, m.Key), hide.key)
+		var masked bool
+		out.Key, masked = show(openKey(t, m.Headers, m.Key), hide.key)
+		out.WholeKey = !masked
 	}
 	out.payload(t, hide, m.Headers, m.Value)
 	return out

@@ -73,6 +73,9 @@ func deadListCommand(flags *streamFlags) *cobra.Command {
 class, then the newest letters. In JSON, the member more says whether --limit left letters out.`,
 		Args: command.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if s.Exact && s.Class == "" {
+				return errors.New("--exact selects a group: give its --class")
+			}
 			s.Closed = state == "all"
 			return flags.run(cmd, anywhere, "dead letters", func(ctx context.Context, db operate.DB) (any, error) {
 				list, err := operate.Letters(ctx, db, s, limit)
@@ -114,7 +117,7 @@ func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 
 // deadShowCommand shows all of one dead letter.
 func deadShowCommand(flags *streamFlags) *cobra.Command {
-	var raw, consumer, spec string
+	var raw, consumer, spec, topic string
 	cmd := &cobra.Command{
 		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
 		Short: "Show a dead letter with its record and the possible next steps",
@@ -135,7 +138,7 @@ as JSON if the spec is here, or named by --spec.`,
 				if err != nil {
 					return nil, err
 				}
-				o, err := operate.Open(ctx, db, operate.Name{Consumer: consumer, Topic: args[0], Partition: at.Partition}, at.Offset)
+				o, err := operate.Open(ctx, db, operate.Name{Consumer: consumer, Topic: args[0], TopicID: topic, Partition: at.Partition}, at.Offset)
 				switch {
 				case err != nil:
 					return nil, err
@@ -152,9 +155,15 @@ as JSON if the spec is here, or named by --spec.`,
 	}
 	command.AsJSON(cmd)
 	consumerFlag(cmd, &consumer)
+	topicFlag(cmd, &topic)
 	cmd.Flags().StringVar(&spec, "spec", generator.SpecFile, "spec that defines the encoding of payloads")
 	cmd.Flags().StringVar(&raw, "raw", "", "write the payload's bytes to this file, which must not exist; - is stdout")
 	return cmd
+}
+
+// topicFlag adds the flag that names a topic that was recreated.
+func topicFlag(cmd *cobra.Command, id *string) {
+	cmd.Flags().StringVar(id, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
 }
 
 // decode returns the payload of a letter as JSON, if the spec of its consumer says that it is

@@ -62,6 +62,7 @@ record, reason, response and result, even of closed letters. Open letters are di
 type askFlags struct {
 	verb     string
 	letters  operate.Selection
+	topic    string          // the id of the topic of places; "" is the present one
 	places   []operate.Place // none: those that letters selects
 	all      bool
 	by       operate.By
@@ -74,6 +75,7 @@ type askFlags struct {
 func (f *askFlags) define(cmd *cobra.Command, flags *streamFlags) {
 	set := cmd.Flags()
 	consumerFlag(cmd, &f.letters.Consumer)
+	topicFlag(cmd, &f.topic)
 	selectionFlags(cmd, &f.letters, "")
 	set.BoolVar(&f.all, "all", false, "all dead letters of the topic")
 	byFlags(cmd, &f.by)
@@ -113,7 +115,7 @@ func (f *askFlags) parse(args []string) error {
 		if err != nil {
 			return err
 		}
-		p.Topic = s.Topic
+		p.Topic, p.TopicID = s.Topic, f.topic
 		f.places = append(f.places, p)
 	}
 	switch {
@@ -128,6 +130,8 @@ func (f *askFlags) parse(args []string) error {
 		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error, --record-key or --all", f.verb)
 	case len(f.places) > 0 && filtered:
 		return errors.New("either PARTITION:OFFSET, or --class, --event, --error, --record-key or --all")
+	case f.topic != "" && len(f.places) == 0:
+		return errors.New("--topic-id names the topic of PARTITION:OFFSET: name a letter, or select those of recreated topics by --former")
 	case f.result != "" && len(f.places) != 1:
 		return errors.New("--result applies to one letter: name it by PARTITION:OFFSET")
 	}

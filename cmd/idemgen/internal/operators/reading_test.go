@@ -220,7 +220,7 @@ func TestPayloadThatIsNoText(t *testing.T) {
 func TestDeadShowOfACallThatWasMade(t *testing.T) {
 	db := shop(t)
 	for _, c := range []struct{ set, says, not string }{
-		{`reason = 'database: OrderPlaced: refused', result = '{"id":"m-1"}'`, `the call was made; it returned "{\"id\":\"m-1\"}"`, "claims no key"},
+		{`reason = 'database: OrderPlaced: refused', result = '{"id":"m-1"}'`, `the call was made; it returned {"id":"m-1"}`, "claims no key"},
 		{`reason = 'conflict: OrderPlaced: other content', result = 'null'`, "the call was made; it has no result, as its type says", "a key of its own"},
 		{`reason = 'conflict: OrderPlaced: other content', result = ''`, "Under another key it would be repeated", "a key of its own"},
 		{`reason = 'result: OrderPlaced: result.id is missing', result = '{}'`, "--result 'the result, as JSON'", "fix the cause"},

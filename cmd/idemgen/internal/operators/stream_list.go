@@ -129,9 +129,10 @@ func lagOf(s operate.Status) string {
 	return fmt.Sprint(s.Reported.Lag)
 }
 
-// advice puts what to do behind blanks. A command stays on one line, so that it can be copied.
+// advice puts what to do behind blanks. A command, or a statement with a comment, stays on one
+// line, so that it can be copied.
 func advice(do string) string {
-	if strings.HasPrefix(do, "idemgen ") {
+	if strings.HasPrefix(do, "idemgen ") || strings.Contains(do, "; -- ") {
 		return "          " + do
 	}
 	return command.Wrap(do)

@@ -20,7 +20,7 @@ var texts embed.FS
 // pages are what the commands print for people.
 var pages = command.NewPages(texts, template.FuncMap{
 	"age": operate.Age, "ownerless": operate.Ownerless, "state": stateOf, "lag": lagOf, "missing": missing, "advice": advice,
-	"bytes": bytesText, "payload": payloadText, "short": short, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
+	"bytes": bytesText, "recordKey": keyText, "raw": rawText, "payload": payloadText, "short": short, "nano": func(t time.Time) string { return t.Format(time.RFC3339Nano) },
 	"split": func(text string) []string { return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' }) },
 })
 
@@ -32,7 +32,26 @@ func short(text string) string {
 	return text
 }
 
-// bytesText shows a key or a header's value.
+// keyText shows a record key. In quotes it cannot be given back, so its bytes are beside it.
+func keyText(v *operate.Bytes) string {
+	switch {
+	case v == nil:
+		return "none"
+	case v.Text == nil || *v.Text == command.Quote(*v.Text):
+		return operate.KeyName(v.Raw())
+	}
+	return command.Quote(*v.Text) + " (hex:" + hex.EncodeToString(v.Raw()) + ")"
+}
+
+// rawText shows the result of an effect, which is JSON and can be given to --result.
+func rawText(v *operate.Bytes) string {
+	if v.Text == nil {
+		return bytesText(v)
+	}
+	return *v.Text
+}
+
+// bytesText shows a header's value, or what a provider answered.
 func bytesText(v *operate.Bytes) string {
 	switch {
 	case v == nil:
