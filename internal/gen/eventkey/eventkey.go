@@ -56,7 +56,9 @@ func Of(s *model.Service, topic, event string, values []Value) ([]record.EventKe
 			case p.Field == nil:
 				k.Headers[p.Header] = text
 			case p.Field.Source.Kind == model.FromHeader:
-				k.Headers[p.Field.Source.Header] = asHeader(p.Field, text)
+				k.Headers[p.Field.Source.Header] = stored(p.Field, p.Field.Source.Binary, text)
+			case p.Field.Source.Kind == model.FromRecordKey:
+				k.Fields[p.Field.Name] = stored(p.Field, t.RecordKey.Encoding == "binary", text)
 			default:
 				k.Fields[p.Field.Name] = text
 			}
@@ -247,9 +249,9 @@ func add(k *wire.KeyBuilder, m *wire.Message, f *model.Field) error {
 	return nil
 }
 
-// asHeader is a field's text as its header holds it, which may be binary.
-func asHeader(f *model.Field, text string) string {
-	if !f.Source.Binary {
+// stored is a field's text as its header or its record key holds it, which may be binary.
+func stored(f *model.Field, binaryForm bool, text string) string {
+	if !binaryForm || f.Type.Kind == model.String {
 		return text
 	}
 	var r wire.Reader

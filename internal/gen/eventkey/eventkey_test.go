@@ -126,7 +126,21 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 	}
 }
 
-// The bytes of a binary header are those of the value that people type.
+// byRecordKey is a spec whose event has the key of its record, which is binary.
+const byRecordKey = `version: 1
+consumer: c
+package: p
+topics:
+  t.v1:
+    record_key: {f: %s}
+    record_key_format: {encoding: binary}
+    idempotency_key: {source: f, window: 8d, compare: nothing}
+    events:
+      Said: {handle: true}
+`
+
+// The bytes of a binary header, or of a binary record key, are those of the value that people
+// type.
 func TestBinaryHeadersHaveTheBytesOfAText(t *testing.T) {
 	for kind, c := range map[string]struct{ text, want string }{
 		"int32": {"-2", "\xff\xff\xff\xfe"}, "int64": {"7", "\x00\x00\x00\x00\x00\x00\x00\x07"},
@@ -139,6 +153,14 @@ func TestBinaryHeadersHaveTheBytesOfAText(t *testing.T) {
 		}
 		if plain := of(t, keyed(t, "{type: "+kind+", header: n}"), c.text); plain != keys[0].Hash {
 			t.Errorf("%s: its key is another one than that of a text", kind)
+		}
+		if kind == "bytes" { // is no part of a record key
+			continue
+		}
+		s = read(t, fmt.Sprintf(byRecordKey, kind))
+		keys, err = eventkey.Of(s, "t.v1", "", []eventkey.Value{{Name: "f", Text: c.text}})
+		if err != nil || keys[0].Fields["f"] != c.want {
+			t.Errorf("record key, %s: %q, %v, want %q", kind, keys[0].Fields["f"], err, c.want)
 		}
 	}
 }
