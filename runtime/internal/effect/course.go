@@ -272,7 +272,7 @@ func (t *task) tell(err error) {
 	if err == nil {
 		err = t.course.why()
 	}
-	t.desk.owner.Tell(err)
+	t.desk.tell(t, err)
 }
 
 // courses are the courses of a process, by event.

@@ -19,6 +19,9 @@ type Desk struct {
 	mu    sync.Mutex
 	tasks map[int64]*task  // by the record's offset
 	last  map[string]*task // the last one of each record key
+
+	telling sync.Mutex
+	reasons map[*task]error // why tasks wait, of those that told a reason last
 }
 
 // Owner is the owner of a partition, as its desk sees it.
@@ -34,13 +37,32 @@ type Owner struct {
 	// Elsewhere returns what a call that must not be repeated waits for, to follow "waits for": its
 	// event may be a copy of one that was called by a commit that is gone. "" means nothing.
 	Elsewhere func(context.Context) (string, error)
-	// Tell is called with the reason why an effect must wait, or nil.
+	// Tell is called with the reason why the desk's first effect that has one must wait, or nil.
 	Tell func(error)
 }
 
 // NewDesk returns the desk of an owner.
 func (p *Process) NewDesk(of Owner) *Desk {
-	return &Desk{process: p, owner: of, tasks: map[int64]*task{}, last: map[string]*task{}}
+	return &Desk{process: p, owner: of, tasks: map[int64]*task{}, last: map[string]*task{}, reasons: map[*task]error{}}
+}
+
+// tell sets why a task must wait; nil if it need not, or has ended. A reason lasts no longer than
+// its task, and no other task clears it.
+func (d *Desk) tell(t *task, why error) {
+	d.telling.Lock()
+	defer d.telling.Unlock()
+	if why == nil {
+		delete(d.reasons, t)
+	} else {
+		d.reasons[t] = why
+	}
+	var first *task
+	for other := range d.reasons {
+		if first == nil || other.message.Offset < first.message.Offset {
+			first = other
+		}
+	}
+	d.owner.Tell(d.reasons[first])
 }
 
 // Start begins the effects of records, unless they have begun already. Effects with the same

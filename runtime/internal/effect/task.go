@@ -134,6 +134,7 @@ func (t *task) over() (Outcome, bool) {
 // run runs the effect until it has an outcome.
 func (t *task) run(ctx context.Context) {
 	defer close(t.done)
+	defer t.desk.tell(t, nil)
 	defer t.withdraw()
 	p := t.desk.process
 	p.tally.waits(1)

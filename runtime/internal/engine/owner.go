@@ -71,7 +71,7 @@ func newOwner(p *Partition) *Owner {
 	}
 	o.errands.o = o
 	if p.topic.Effects > 0 {
-		o.desk, o.errands.desk = o.newDesk(), o.newDesk()
+		o.desk, o.errands.desk = o.newDesk(o.tellCalls), o.newDesk(o.tellLetters)
 	}
 	return o
 }

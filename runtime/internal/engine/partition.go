@@ -112,7 +112,7 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	p.noteLag(next, why)
 	old := p.owner
 	if memory == protocol.Discard {
-		p.owner, p.status.since, p.status.call, p.status.effect = nil, time.Time{}, nil, nil
+		p.owner, p.status.since, p.status.call, p.status.letter, p.status.effect = nil, time.Time{}, nil, nil, nil
 	}
 	if next != protocol.Sent && e != protocol.Rested { // a batch in flight is not reported
 		p.show(from, next, why)

@@ -228,16 +228,15 @@ func (o *Owner) refuse(h *verdict.Halt) error {
 	return why
 }
 
-// newDesk returns the desk for the effects of an owner's records. Health reports why they make no
-// progress.
-func (o *Owner) newDesk() Desk {
+// newDesk returns a desk for effects of an owner. tell gets for Health why they make no progress.
+func (o *Owner) newDesk(tell func(error)) Desk {
 	return o.p.process.Calls.Desk(DeskOwner{
 		Partition: o.p.id, Quit: o.life.quit, Topic: o.chain.Topic, Gone: o.chain.Gone, Began: o.began, Elsewhere: o.elsewhere,
 		Tell: func(why error) {
 			if why != nil {
 				why = &verdict.Later{Err: why}
 			}
-			o.tellCalls(why)
+			tell(why)
 		},
 	})
 }

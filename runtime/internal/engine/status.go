@@ -18,7 +18,8 @@ import (
 // status is what Health and the log report about a partition. The partition's lock guards it.
 type status struct {
 	why     error     // why it makes no progress; nil while it does
-	call    error     // why calls of effects make no progress; only the desk sets it
+	call    error     // why calls of records make no progress; only their desk sets it
+	letter  error     // why calls of letters that are replayed make no progress; only their desk sets it
 	effect  error     // what the first record's effect waits for; only the wait for it sets it
 	said    string    // the last line about it
 	changed time.Time // when it was logged
@@ -40,6 +41,8 @@ func (s *status) reason() error {
 		return s.why
 	case s.call != nil:
 		return s.call
+	case s.letter != nil:
+		return s.letter
 	}
 	return s.effect
 }
@@ -220,8 +223,11 @@ func (p *Partition) tell(o *Owner, why error) {
 // tellLater sets why a transaction cannot begin.
 func (o *Owner) tellLater(err error) { o.p.tell(o, &verdict.Later{Err: err}) }
 
-// tellCalls sets why the calls of the owner's effects make no progress; nil if they do.
+// tellCalls sets why the calls of the owner's records make no progress; nil if they do.
 func (o *Owner) tellCalls(why error) { o.tellReason(&o.p.status.call, why) }
+
+// tellLetters does the same for letters that are replayed.
+func (o *Owner) tellLetters(why error) { o.tellReason(&o.p.status.letter, why) }
 
 // tellEffect sets what the first record's effect waits for; nil if for nothing.
 func (o *Owner) tellEffect(why error) { o.tellReason(&o.p.status.effect, why) }
