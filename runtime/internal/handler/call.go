@@ -47,6 +47,7 @@ type Transaction struct {
 	partition idemtype.Partition
 	overtime  func(event string) // is called with the event of a handler that runs too long, and with "" when it has ended
 	conn      *pgx.Conn
+	prepared  *prepared // on conn
 	out       Outlet
 	ctx       context.Context // of the transaction; nil before Run
 	outer     pgx.Tx          // for savepoints; nil before it is needed
@@ -80,7 +81,7 @@ func (c *Caller) In(partition idemtype.Partition, conn *pgx.Conn, out Outlet, ov
 	pool.StateOf(conn.PgConn()).Ended = false
 	cfg := conn.Config()
 	return &Transaction{
-		caller: c, partition: partition, overtime: overtime, conn: conn, out: out, caches: caches(cfg.DefaultQueryExecMode), tracer: cfg.Tracer,
+		caller: c, partition: partition, overtime: overtime, conn: conn, prepared: preparedOn(conn), out: out, caches: caches(cfg.DefaultQueryExecMode), tracer: cfg.Tracer,
 	}
 }
 
@@ -162,6 +163,7 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 		defer over()                                             // also if the goroutine ends
 		c.running = true
 		t.contained(c, &c.err, func() error { return t.caller.wrapped(of)(&c.ctx, &c.tx) })
+		over() // a goroutine that the handler left no longer sends
 		c.running = false
 		if c.err == nil {
 			c.err = c.late()
@@ -170,13 +172,13 @@ func (t *Transaction) Call(batch context.Context, of *wire.Call, attempt int) (l
 			c.err = c.missed()
 		}
 		c.unasked = nil
-		if over(); c.err == nil && !t.conn.PgConn().IsBusy() { // open rows are an error
+		if c.err == nil && !t.conn.PgConn().IsBusy() { // open rows are an error
 			t.contained(c, &c.err, c.hand)
 		}
 		return c.err
 	})
 	if err = t.ended(batch, c, c.err); err != nil && !t.conn.IsClosed() && !t.conn.PgConn().IsBusy() {
-		preparedOn(t.conn).forgetLong(t.ctx, t.conn)
+		t.prepared.forgetLong(t.ctx, t.conn)
 	}
 	return c.trace.left(), err
 }

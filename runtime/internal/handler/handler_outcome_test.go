@@ -260,7 +260,11 @@ func TestGoroutinesMayQueueAtOnce(t *testing.T) {
 		for i := range 8 {
 			wg.Go(func() {
 				for j := range 300 {
-					tx.Queue(fmt.Sprintf(`UPDATE t SET v = v + 1 WHERE id = 1 AND %d = %[1]d`, (i+j)%20))
+					var args []any
+					if j%10 == 0 {
+						args = append(args, asIs{})
+					}
+					tx.Queue(fmt.Sprintf(`UPDATE t SET v = v + 1 WHERE id = 1 AND %d = %[1]d`, (i+j)%20), args...)
 				}
 			})
 		}

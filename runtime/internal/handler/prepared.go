@@ -2,6 +2,7 @@ package handler
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,7 +21,7 @@ const (
 // the time of their last use.
 type prepared struct {
 	all   map[string]*use
-	uses  int64
+	uses  atomic.Int64
 	bytes int // of the texts
 }
 
@@ -32,6 +33,8 @@ type use struct {
 
 const preparedKey = "idemgen: queued"
 
+// preparedOn returns the statements of a connection. It is called once before the handlers of a
+// transaction run, because several goroutines of a handler may use the connection's map then.
 func preparedOn(conn *pgx.Conn) *prepared {
 	data := conn.PgConn().CustomData()
 	p, ok := data[preparedKey].(*prepared)
@@ -48,8 +51,7 @@ func (p *prepared) find(sql string) *use {
 	if u == nil {
 		return nil
 	}
-	p.uses++
-	u.last = p.uses
+	u.last = p.uses.Add(1)
 	return u
 }
 
@@ -77,8 +79,7 @@ func (p *prepared) keep(ctx context.Context, conn *pgx.Conn, sql string, since i
 	if err != nil {
 		return nil, err
 	}
-	p.uses++
-	u := &use{is: is, last: p.uses}
+	u := &use{is: is, last: p.uses.Add(1)}
 	p.all[sql] = u
 	p.bytes += len(sql)
 	return u, nil

@@ -212,13 +212,13 @@ func (c *call) statement(q *pgx.QueuedQuery) (s pipeline.Statement, err error) {
 			return s, said(err)
 		}
 	}
-	known := preparedOn(t.conn)
+	known := t.prepared
 	is := known.find(sql)
 	if is == nil {
 		if c.flush(); c.failed() != nil {
 			return s, c.failed()
 		}
-		if is, err = known.keep(ctx, t.conn, sql, known.uses); err != nil {
+		if is, err = known.keep(ctx, t.conn, sql, known.uses.Load()); err != nil {
 			return s, said(err)
 		}
 	}
@@ -282,7 +282,7 @@ func (t *Transaction) Failed(of *wire.Call, s pipeline.Statement, err error) err
 	}
 	pg, rejected := errors.AsType[*pgconn.PgError](err)
 	if rejected && !t.conn.IsClosed() {
-		preparedOn(t.conn).forget(t.ctx, t.conn, s.Driver)
+		t.prepared.forget(t.ctx, t.conn, s.Driver)
 	}
 	limits := t.caller.Limits
 	named := verdict.Overdue(t.ctx, err, verdict.Limit{Name: "limits.batch_timeout", Most: limits.BatchTimeout}, limits)

@@ -353,3 +353,10 @@ func TestStatementQueuedTooLateIsReported(t *testing.T) {
 	rig.Want(t, "lines", strings.Count(log.String(), "a statement that was queued too late is not run"), 1)
 	rig.Want(t, "rows", rig.Table(t, db), "1=1")
 }
+
+// asIs is a rewriter that changes nothing.
+type asIs struct{}
+
+func (asIs) RewriteQuery(_ context.Context, _ *pgx.Conn, sql string, _ []any) (string, []any, error) {
+	return sql, nil, nil
+}

@@ -101,7 +101,7 @@ func (h *handlerTx) beginStatement(ctx context.Context, sql string, args []any) 
 	}
 	ctx = h.during(ctx, rewritten)
 	if cached {
-		if err := h.keepLong(ctx, sql, preparedOn(h.of.in.conn).uses); err != nil {
+		if err := h.keepLong(ctx, sql, h.of.in.prepared.uses.Load()); err != nil {
 			h.of.life.end()
 			return nil, nil, err
 		}
@@ -115,7 +115,7 @@ func (h *handlerTx) keepLong(ctx context.Context, sql string, since int64) error
 	if len(sql) <= long {
 		return nil
 	}
-	_, err := preparedOn(h.of.in.conn).keep(ctx, h.of.in.conn, sql, since)
+	_, err := h.of.in.prepared.keep(ctx, h.of.in.conn, sql, since)
 	return said(err)
 }
 
@@ -153,7 +153,7 @@ options:
 				rewritten = true
 			}
 			cached = false
-			replace(i, judged{a, h, pipelined, preparedOn(h.of.in.conn).uses})
+			replace(i, judged{a, h, pipelined, h.of.in.prepared.uses.Load()})
 		default:
 			break options
 		}
@@ -254,7 +254,7 @@ func (h *handlerTx) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResult
 	if err := h.lives(ctx); err != nil {
 		return pgx.FailedBatchResults(b, err)
 	}
-	rewritten, since := false, preparedOn(h.of.in.conn).uses
+	rewritten, since := false, h.of.in.prepared.uses.Load()
 	for _, q := range b.QueuedQueries {
 		args, other, cached, err := h.read(q.SQL, q.Arguments, true)
 		if err != nil {

@@ -338,6 +338,8 @@ func WatchReplication(cfg *pgconn.Config, lost func()) {
 // Unreplicated reports, once, whether a commit on the connection was not confirmed.
 func Unreplicated(conn *pgconn.PgConn) bool {
 	_, is := conn.CustomData()[unreplicatedKey]
-	delete(conn.CustomData(), unreplicatedKey)
+	if is { // else other goroutines of a handler may read the map
+		delete(conn.CustomData(), unreplicatedKey)
+	}
 	return is
 }
