@@ -51,7 +51,8 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 	}
 }
 
-// Set sets why, and logs one line if it has changed, unless the logger is nil.
+// Set sets why, and logs one line if it has changed. A nil logger means that the service does not
+// run: nothing is logged, and no earlier line is repeated.
 func (c *Condition) Set(log *slog.Logger, why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,11 +75,16 @@ func (c *Condition) End(why error) {
 }
 
 func (c *Condition) say(log *slog.Logger) {
+	if log == nil {
+		c.rest()
+		c.said = ""
+		return
+	}
 	text, waits := "", false
 	if c.why != nil {
 		text, waits = c.why.Error(), c.patient && ReasonOf(c.why).Waits
 	}
-	if log == nil || text == c.said || waits && c.said == "" && text == c.begun {
+	if text == c.said || waits && c.said == "" && text == c.begun {
 		return
 	}
 	c.rest()

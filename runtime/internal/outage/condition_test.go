@@ -34,6 +34,12 @@ func TestFaultIsLoggedOnceAMinute(t *testing.T) {
 		condition.Set(log, nil)
 		time.Sleep(3 * time.Minute)
 		want("it is over", 4, 1)
+		condition.Set(log, errors.New("down"))
+		condition.Set(nil, errors.New("the run has ended"))
+		time.Sleep(3 * time.Minute)
+		want("the run has ended", 5, 1)
+		condition.Set(log, errors.New("down"))
+		want("the next run begins", 6, 1)
 	})
 }
 
