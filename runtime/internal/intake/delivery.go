@@ -165,6 +165,9 @@ func (d *Delivery) End() {
 // and Standby, which must not overlap with Revoked, by their context, and a waiting Deliver by
 // Revoked itself. Run must have been called.
 func (d *Delivery) GiveUp(lost bool) {
+	if d.life.previous != nil { // its Assigned must not overlap with Revoked, either
+		<-d.life.previous
+	}
 	d.asking.Lock()
 	if lost {
 		d.config.Sink.Lost(d.Partition)

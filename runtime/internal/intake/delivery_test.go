@@ -281,6 +281,37 @@ func TestGiveUpWaitsForATakeOver(t *testing.T) {
 	}
 }
 
+// A second delivery that is given up does not tell the sink so while the first one is being taken
+// over.
+func TestGiveUpWaitsForTheOneBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sink := &fakeSink{}
+		sink.assigned = func(ctx context.Context) (idemtype.Position, error) {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			sink.note("ended")
+			return idemtype.Position{}, ctx.Err()
+		}
+		c := testConfig(sink)
+		first, _ := run(t, c)
+		synctest.Wait()
+		first.End()
+		second := NewDelivery(t.Context(), c, first.Partition, first.Over())
+		go second.Run()
+		second.End()
+		given := make(chan struct{})
+		go func() { second.GiveUp(true); close(given) }()
+		synctest.Wait()
+		called(t, sink, "Assigned")
+		time.Sleep(2 * time.Second)
+		first.GiveUp(false)
+		<-given
+		if calls := sink.noted(); !slices.Equal(calls[:3], []string{"Assigned", "ended", "Revoked"}) || calls[len(calls)-1] != "Lost" {
+			t.Errorf("calls %v", calls)
+		}
+	})
+}
+
 func TestDeliveryWaitsForTheOneBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sink := &fakeSink{assigned: from(0)}
