@@ -24,6 +24,7 @@ func init() {
 // own takes over a partition without a Source. [Consumer.Health] and [Consumer.Stats] do not cover
 // it.
 func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.Owner, error) {
+	c.process.Keys.Filters.Open()
 	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err
 	}

@@ -37,9 +37,10 @@ type Filters struct {
 	bytes     int64               // of those that are ready
 	forgotten int                 // calls of Forget
 	cancel    context.CancelFunc  // of the builder; nil while it is not running
+	closed    bool                // no builder starts
 	builder   sync.WaitGroup
 
-	counting sync.Mutex // held by [Filters.Recount]
+	counting chan struct{} // holds one element while [Filters.Recount] counts
 }
 
 // NewFilters returns the filters of a consumer, empty at first. connect opens a connection for
@@ -47,7 +48,7 @@ type Filters struct {
 func NewFilters(consumer string, limit int64, connect func(context.Context) (*pgx.Conn, error), log *slog.Logger) *Filters {
 	return &Filters{
 		consumer: consumer, limit: limit, connect: connect, log: log,
-		ready: map[wire.UUID]*bloom.Filter{}, refused: map[wire.UUID]bool{}, lost: map[wire.UUID]error{},
+		ready: map[wire.UUID]*bloom.Filter{}, refused: map[wire.UUID]bool{}, lost: map[wire.UUID]error{}, counting: make(chan struct{}, 1),
 	}
 }
 
@@ -81,7 +82,7 @@ func (f *Filters) Listed(l List) {
 
 // start starts the builder if a filter is missing. The lock must be held.
 func (f *Filters) start() {
-	if _, _, ok := f.missing(); ok && f.cancel == nil {
+	if _, _, ok := f.missing(); ok && f.cancel == nil && !f.closed {
 		ctx, cancel := context.WithCancel(context.Background())
 		f.cancel = cancel
 		f.builder.Go(func() { f.build(ctx) })
@@ -103,8 +104,12 @@ func (f *Filters) Lost(l List) error {
 
 // Recount reads the generations again that had lost keys. It returns nil if all are whole now.
 func (f *Filters) Recount(ctx context.Context) error {
-	f.counting.Lock()
-	defer f.counting.Unlock()
+	select {
+	case f.counting <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-f.counting }()
 	f.mu.RLock()
 	again := map[wire.UUID]int32{}
 	for name := range f.lost {
@@ -119,9 +124,17 @@ func (f *Filters) Recount(ctx context.Context) error {
 	return nil
 }
 
+// Open lets the builder start again after Close.
+func (f *Filters) Open() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = false
+}
+
 // Close stops the builder. Finished filters stay in use.
 func (f *Filters) Close() {
 	f.mu.Lock()
+	f.closed = true
 	if f.cancel != nil {
 		f.cancel()
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -273,6 +274,7 @@ func TestFiltersAreTriedAgain(t *testing.T) {
 		rig.Want(t, "closed after", time.Since(began), 21*time.Second)
 		rig.Want(t, "lines", strings.Count(log.String(), "\n"), 3)
 		rig.Want(t, "lines with generation and reason", strings.Count(log.String(), "generation=4 err=down\n"), 3)
+		f.Open()
 		f.Listed(l[3:])
 		f.Settle()
 		rig.Want(t, "attempts", len(times), 3)
@@ -289,13 +291,21 @@ func TestCloseEndsTheReading(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log transcript.Buffer
+		var begun atomic.Int32
 		f := generation.NewFilters("a", 1<<20, func(ctx context.Context) (*pgx.Conn, error) {
+			begun.Add(1)
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, slog.New(slog.NewTextHandler(&log, nil)))
 		f.Close() // before anything was listed
-		f.Listed(generation.List{{Number: 1, Seal: wire.UUID{1}}})
+		list := generation.List{{Number: 1, Seal: wire.UUID{1}}}
+		f.Listed(list)
 		synctest.Wait()
+		rig.Want(t, "readings while it is closed", begun.Load(), 0)
+		f.Open()
+		f.Listed(list)
+		synctest.Wait()
+		rig.Want(t, "readings once it is open", begun.Load(), 1)
 		f.Close()
 		rig.Want(t, "log", log.String(), "")
 	})
