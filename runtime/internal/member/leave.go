@@ -14,6 +14,7 @@ import (
 func (m *Member) Leave() error {
 	m.giveUp(slices.Collect(maps.Values(m.partitions.all)), false)
 	m.partitions.closed = true // from here on rebalances are only acknowledged
+	failed := m.fetcher.err    // which a rebalance may set while the client closes
 	closed := make(chan error, 1)
 	go func() {
 		m.calls.Wait()
@@ -26,6 +27,7 @@ func (m *Member) Leave() error {
 		}
 	case <-time.After(m.Pace.Close):
 		m.log.Warn("the Kafka client does not close; the group notices at the session timeout", "waited", m.Pace.Close)
+		return failed
 	}
 	return m.fetcher.err
 }

@@ -62,8 +62,12 @@ func (m *membership) news() (why error, changed bool) {
 	return why, changed
 }
 
-// tellGroup reports problems of the membership to the sink, if they have changed.
+// tellGroup reports problems of the membership to the sink, if they have changed. A member that
+// leaves reports nothing: the run may have ended.
 func (m *Member) tellGroup() {
+	if m.partitions.closed {
+		return
+	}
 	if why, changed := m.group.news(); changed {
 		m.sink.Group(why)
 	}
