@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -65,7 +66,10 @@ func (d *durability) confirm(ctx context.Context, conn *pgx.Conn) error {
 			close(own.done)
 		}
 		<-own.done // within confirmPatience and cancelPatience
-		if own.err != nil {
+		switch {
+		case own.err == nil:
+		case asking != nil && ctx.Err() == nil && errors.Is(own.err, context.Canceled): // only its asker was given up
+		default:
 			return own.err
 		}
 	}
