@@ -63,6 +63,13 @@ func (e *heldError) Error() string { return e.name + ": " + e.err.Error() }
 
 func (e *heldError) Unwrap() error { return e.err }
 
+// rest clears what Health reports: the relay no longer runs.
+func (r *Relay) rest() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.fault, r.since = nil, nil
+}
+
 // tell sets an error that Health reports; nil clears it. It reports whether that is a change.
 func (r *Relay) tell(about string, err error) (news bool) {
 	r.mu.Lock()

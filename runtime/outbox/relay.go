@@ -87,6 +87,7 @@ func (r *runner) Run(ctx context.Context) error {
 	if r.MaxWaiting < 0 {
 		return fmt.Errorf("outbox: MaxWaiting is %d, which is negative", r.MaxWaiting)
 	}
+	defer r.rest()
 	defer r.report(ctx)()
 	return r.serve(ctx)
 }

@@ -87,8 +87,8 @@ func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox
 		cancel()
 		select {
 		case err := <-ended:
-			if err != nil {
-				t.Errorf("the relay ended: %v", err)
+			if health := r.Health(); err != nil || health != nil {
+				t.Errorf("the relay ended: %v, and Health says %v", err, health)
 			}
 		case <-time.After(time.Minute):
 			t.Error("the relay does not end")
@@ -98,7 +98,7 @@ func relay(t testing.TB, db *pgxpool.Pool, to outbox.Producer, edit func(*outbox
 	return r, stop
 }
 
-// until waits for a condition, for less than testFor: with it a bug would pass for the condition.
+// until waits for a condition.
 func until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Minute); !holds(); time.Sleep(5 * time.Millisecond) {

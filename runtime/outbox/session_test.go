@@ -102,8 +102,12 @@ func TestRelayWithoutAConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(conn.Release) // else Close waits for it
+	began := time.Now()
 	r, _ := relay(t, full, broker, func(r *outbox.Runner) { r.SetPace(20*time.Millisecond, time.Second) })
 	until(t, "Health says it", func() bool { return strings.Contains(fmt.Sprint(r.Health()), "events: no connection of the pool") })
+	if took := time.Since(began); took > 25*time.Second { // testing sessions ends after 30 seconds, and says the same
+		t.Errorf("Health says only after %v that the pool is full", took)
+	}
 	conn.Release()
 	write(t, db, "7", "1")
 	until(t, "it leads", func() bool { return left(t, db) == "0" && r.Health() == nil })
