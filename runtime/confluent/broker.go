@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -20,6 +21,16 @@ type broker struct {
 	admin   *kafka.AdminClient
 	timeout time.Duration // of one query
 	epochs  *epochs
+
+	use    sync.RWMutex // held while an effect, which may outlast its partition, uses the client
+	closed bool
+}
+
+// close waits until no effect uses the client.
+func (b *broker) close() {
+	b.use.Lock()
+	defer b.use.Unlock()
+	b.closed = true
 }
 
 var noCommit = idem.Commit{Offset: -1}
@@ -48,6 +59,11 @@ func (b *broker) Committed(_ context.Context, topic string, partitions []int32) 
 	for _, number := range partitions {
 		of[number] = noCommit
 		asked = append(asked, topicPartition(&idem.Partition{Topic: topic, Number: number}, int64(kafka.OffsetInvalid)))
+	}
+	b.use.RLock()
+	defer b.use.RUnlock()
+	if b.closed {
+		return nil, errClosed
 	}
 	found, err := b.client.Committed(asked, int(b.timeout.Milliseconds()))
 	for _, p := range found {

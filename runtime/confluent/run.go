@@ -35,6 +35,7 @@ type consumer struct {
 
 func (c consumer) Close() error {
 	defer close(c.lines) // the client no longer writes
+	c.broker.close()
 	return errors.Join(c.epochs.close(), c.fetcher.client.Close())
 }
 

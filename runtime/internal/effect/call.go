@@ -193,10 +193,15 @@ func (t *task) made(ctx context.Context, hold hold) (result []byte, beat *heartb
 }
 
 // read decodes a result as the event's rows do. A result that cannot be decoded is not recorded.
-func (t *task) read(result []byte) error {
+func (t *task) read(result []byte) (err error) {
 	if t.effect.Read == nil {
 		return nil
 	}
+	defer func() { // the call was made: a panic must not end the process before that is recorded
+		if p := recover(); p != nil {
+			err = &unreadError{fmt.Errorf("the decoder panicked: %v", p)}
+		}
+	}()
 	if err := t.effect.Read(result); err != nil {
 		return &unreadError{err}
 	}

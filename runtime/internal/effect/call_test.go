@@ -34,7 +34,7 @@ func inBubble(t *testing.T, test func(t *testing.T, b *bench, s *fakeStore, log 
 				b.process.Log = slog.New(slog.NewTextHandler(log, nil))
 				test(t, b, s, log)
 				b.quit()
-				b.process.running.Wait()
+				b.process.Wait(context.Background())
 			})
 		})
 	}
@@ -242,6 +242,19 @@ func TestLetterWaitsForACallOnlyWhileItRuns(t *testing.T) {
 		letters.result(0)
 		if called < 5*time.Second || called > 6*time.Second {
 			t.Errorf("the letter's call began after %v", called)
+		}
+	})
+}
+
+// A result whose decoder panics is one that cannot be recorded; the process goes on.
+func TestADecoderThatPanics(t *testing.T) {
+	inBubble(t, func(t *testing.T, b *bench, _ *fakeStore, _ *transcript.Buffer) {
+		e := effectOf(0, "", &soon, answer("r"))
+		e.Read = func([]byte) error { panic("of a bug") }
+		b.start(t.Context(), []wire.Effect{e})
+		o, err := b.end(0)
+		if err != nil || o.Refused == nil || !strings.Contains(o.Refused.Reason, "its result cannot be recorded: the decoder panicked: of a bug") {
+			t.Errorf("%+v, %v", o.Refused, err)
 		}
 	})
 }

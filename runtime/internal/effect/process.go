@@ -16,7 +16,6 @@ import (
 	"context"
 	"crypto/rand"
 	"log/slog"
-	"sync"
 
 	"github.com/idemgen/idemgen/runtime/hook"
 	"github.com/idemgen/idemgen/runtime/idemtype"
@@ -36,7 +35,7 @@ type Process struct {
 	locks    lockStores
 	turns    turns
 	callers  callers
-	running  sync.WaitGroup // the tasks, and the locks that are still to be given back
+	running  running // the tasks, and the locks that are still to be given back
 	tally    tally
 	courses  courses
 	tokens   *highest
@@ -96,17 +95,7 @@ func (p *Process) Know(token int64) { p.tokens.note(token) }
 // Wait waits until no effect is running, or until ctx is done. It is called before the process
 // ends and once all owners have quit, so that an effect ends with its call: if a call were cut
 // off, its outcome would be unknown.
-func (p *Process) Wait(ctx context.Context) {
-	done := make(chan struct{})
-	go func() {
-		p.running.Wait()
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	}
-}
+func (p *Process) Wait(ctx context.Context) { p.running.Wait(ctx) }
 
 // newOwner returns a name for one attempt to acquire a lease.
 func newOwner() (u wire.UUID) {

@@ -29,6 +29,6 @@ func TestCallsOfOneRecordKeyAreApart(t *testing.T) {
 	letters.result(0)
 	want(t, "calls at the same time", most.Load(), 1)
 
-	b.process.running.Wait()
+	b.process.Wait(context.Background())
 	want(t, "record keys that are busy behind the last call", len(b.process.callers.lines), 0)
 }

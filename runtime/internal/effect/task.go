@@ -259,6 +259,9 @@ func (t *task) elsewhere(ctx context.Context, failures int) (pause time.Duration
 	if !t.effect.Terms.Interrupts || t.maybe || t.decision.Result != nil || t.desk.process.external != nil {
 		return 0, false
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(t.quit, cancel)()
 	what, err := t.desk.owner.Elsewhere(ctx)
 	switch {
 	case err != nil:

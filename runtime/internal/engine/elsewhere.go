@@ -41,6 +41,9 @@ func (o *Owner) elsewhere(ctx context.Context) (string, error) {
 	e := &o.p.process.elsewhere
 	e.reading.Lock()
 	defer e.reading.Unlock()
+	if err := ctx.Err(); err != nil { // others have read for long
+		return "", err
+	}
 	behind, found, current := e.known(o.p.id.Topic)
 	if !current {
 		var err error
