@@ -112,14 +112,8 @@ func (s *schemas) ask(ctx context.Context, schema frame.Schema) error {
 }
 
 func (s *schemas) query(ctx context.Context, schema frame.Schema, q *query) error {
-	texts, err := s.look(ctx, schema)
 	w := &written{used: time.Now()}
-	switch {
-	case errors.Is(err, errNoGUIDs), errors.Is(err, ErrNoSchema):
-		w.err = err
-	case err == nil:
-		w.as, w.err = s.is.Written(texts)
-	}
+	err := s.read(ctx, schema, w)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.queries, schema)
@@ -130,6 +124,23 @@ func (s *schemas) query(ctx context.Context, schema frame.Schema, q *query) erro
 	}
 	s.remember(schema, w)
 	return nil
+}
+
+// read reads a schema. A panic of the registry, which may be the service's own, is an error.
+func (s *schemas) read(ctx context.Context, schema frame.Schema, w *written) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the schema registry panicked: %v", p)
+		}
+	}()
+	texts, err := s.look(ctx, schema)
+	switch {
+	case errors.Is(err, errNoGUIDs), errors.Is(err, ErrNoSchema):
+		w.err = err
+	case err == nil:
+		w.as, w.err = s.is.Written(texts)
+	}
+	return err
 }
 
 // remember replaces what is known of a schema.

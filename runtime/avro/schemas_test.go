@@ -233,3 +233,15 @@ func TestAQueryThatFailsIsAskedOnce(t *testing.T) {
 		}
 	})
 }
+
+type broken struct{}
+
+func (broken) Schema(context.Context, uint32) ([]string, error) { panic("of the service") }
+
+// A registry that panics does not end the process: whoever needs the schema gets an error.
+func TestARegistryThatPanics(t *testing.T) {
+	s := newSchemas(nil, broken{})
+	if n, err := s.prepare(t.Context(), []frame.Schema{{Number: 1}}); n != 0 || err == nil || err.Error() != "the schema registry panicked: of the service" {
+		t.Errorf("%d, %v", n, err)
+	}
+}
