@@ -35,7 +35,8 @@ type settings struct {
 // line per change of a partition's state (Info, Error), one per dead letter or conflict (Warn, at
 // most 10 in 10 seconds; the next line gives the number omitted), and one per event with its
 // outcome (Debug), each with the consumer. It logs no data of records, with the exceptions in
-// docs/guarantees.md (What is kept secret).
+// docs/guarantees.md (What is kept secret). The logger's handler must not call methods of the
+// consumer, which may wait for the line.
 func WithLogger(l *slog.Logger) Option {
 	return func(s *settings) { s.log = cmp.Or(l, slog.Default()) }
 }

@@ -52,6 +52,7 @@ type Owner struct {
 	// broker.
 	committed func(context.Context) (map[int32]idemtype.Commit, error)
 	called    atomic.Int64 // effects of records below this offset may have been called
+	adrift    atomic.Bool  // it was given up with a batch in flight, which still uses the chain
 }
 
 // seen returns the time before which the partition has read everything that was appended; zero if

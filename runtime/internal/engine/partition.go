@@ -120,7 +120,9 @@ func (p *Partition) next(o *Owner, e protocol.Event, why error) (protocol.Memory
 	p.mu.Unlock()
 	p.tellState(from, next, was, why)
 	if memory == protocol.Discard && old != nil {
-		p.standby.begin(old)
+		if !old.adrift.Load() {
+			p.standby.begin(old)
+		}
 		old.end(cmp.Or(why, p.fenced(givenUp)))
 	}
 	if !ok {
@@ -212,7 +214,10 @@ func (p *Partition) GiveUp(wait time.Duration, lost bool) idemtype.Commit {
 	last := p.paused.Load()
 	if o := p.current(); o != nil {
 		o.life.giveUp()
-		if o.life.atRest(wait) && lost {
+		switch rests := o.life.atRest(wait); {
+		case !rests:
+			o.adrift.Store(true)
+		case lost:
 			o.handBack()
 		}
 		last = o.mark()
