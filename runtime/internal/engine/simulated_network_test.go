@@ -153,7 +153,7 @@ func (l *link) Read(b []byte) (int, error) {
 		switch {
 		case l.cut:
 			return 0, rig.ErrCut
-		case l.s.ended && l.user == nil:
+		case l.s != nil && l.s.ended && l.user == nil: // nil: the client reads before it writes
 			return 0, io.EOF
 		case l.user != nil && l.user.link == nil:
 			l.user.link = l

@@ -96,7 +96,7 @@ func TestClientThatDoesNotCloseIsLeft(t *testing.T) {
 			t.Errorf("%d lines that say so:\n%s", n, p.log)
 		}
 		time.Sleep(time.Hour)
-		p.b.waits = nil
+		p.b.set(func() { p.b.waits = nil })
 	})
 }
 

@@ -42,8 +42,8 @@ func TestSilenceOfALogThatHasMoreIsTold(t *testing.T) {
 		told("when they came", "0 since 00:00:00: ")
 		p.polls(time.Minute)
 		told("at the end")
-		if p.sink.idle != 3 {
-			t.Errorf("the sink is told that the log ends at %d", p.sink.idle)
+		if p.sink.idle.Load() != 3 {
+			t.Errorf("the sink is told that the log ends at %d", p.sink.idle.Load())
 		}
 		p.does("at the end")
 		p.b.set(func() { p.b.ends[first], p.b.holder = 5, "producer id 7" })

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -194,7 +195,7 @@ type heeding struct {
 	whys     []error
 	since    []endSince
 	silences []string     // what it is told of silent partitions
-	idle     int64        // where the log ended at the last call of Idle
+	idle     atomic.Int64 // where the log ended at the last call of Idle
 	revoked  *idem.Commit // what Revoked returns, unless it is nil
 }
 
@@ -213,7 +214,7 @@ func (h *heeding) Revoked(id idem.Partition) idem.Commit {
 }
 
 func (h *heeding) Idle(ctx context.Context, id idem.Partition, end int64) error {
-	h.idle = end
+	h.idle.Store(end)
 	return h.fakeSink.Idle(ctx, id, end)
 }
 

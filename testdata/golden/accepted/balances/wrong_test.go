@@ -102,13 +102,14 @@ func (h twice) Captured(ctx context.Context, tx idem.Tx, e Captured) error {
 // A handler that writes beside its transaction is right as long as nothing is rolled back. The log
 // finds it by itself, and says so even if the handler then waits for its own transaction.
 func TestAHandlerThatWritesOutsideItsTransactionFails(t *testing.T) {
-	for _, c := range []struct{ handler, of, says string }{
-		{"outside", "TestMoneyV1/handlers/rolled_back,_then_applied", "the handler of Captured (handler.go:14) wrote table accounts outside tx"},
-		{"outside", "TestCases/captures_and_refund/rolled_back,_then_applied", "the handler of Captured (handler.go:14) wrote table accounts outside tx"},
-		{"twice", "TestMoneyV1/handlers", "likely cause: a handler wrote outside tx: on another connection it waits"},
+	const wrote, waits = "the handler of Captured (handler.go:14) wrote table accounts outside tx", "likely cause: a handler wrote outside tx: on another connection it waits"
+	for _, c := range []struct{ handler, of, says, or string }{
+		{"outside", "TestMoneyV1/handlers/rolled_back,_then_applied", wrote, wrote},
+		{"outside", "TestCases/captures_and_refund/rolled_back,_then_applied", wrote, wrote},
+		{"twice", "TestMoneyV1/handlers", waits, wrote}, // on a busy machine, it writes once its own transaction has timed out
 	} {
 		out, passed := play(t, c.handler, "^"+strings.ReplaceAll(c.of, "/", "$/^")+"$")
-		if passed || !strings.Contains(out, "--- FAIL: "+c.of) || !strings.Contains(out, c.says) {
+		if says := strings.Contains(out, c.says) || strings.Contains(out, c.or); passed || !strings.Contains(out, "--- FAIL: "+c.of) || !says {
 			t.Errorf("%s: passed %v; want that %s fails and says %q in\n%s", c.handler, passed, c.of, c.says, out)
 		}
 	}
