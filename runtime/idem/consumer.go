@@ -132,7 +132,7 @@ func (c *Consumer) newProcess(db *pgxpool.Pool, hooks *notify.Hooks) *engine.Pro
 func (c *Consumer) Run(ctx context.Context, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()
-	c.process.Keys.Filters.Open()
+	c.begin()
 	if err := c.process.Pool.Start(ctx, func(why error) { c.run.Set(c.settings.log, why) }); err != nil {
 		if ctx.Err() != nil {
 			return nil

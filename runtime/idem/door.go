@@ -24,7 +24,7 @@ func init() {
 // own takes over a partition without a Source. [Consumer.Health] and [Consumer.Stats] do not cover
 // it.
 func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.Owner, error) {
-	c.process.Keys.Filters.Open()
+	c.begin()
 	if _, err := c.process.Pool.Open(ctx); err != nil {
 		return nil, err
 	}
@@ -33,6 +33,12 @@ func (c *Consumer) own(ctx context.Context, of Partition, start int64) (*engine.
 		return nil, err
 	}
 	return p.TakeWithoutBroker(ctx, start)
+}
+
+// begin permits what close ended: a consumer may run again.
+func (c *Consumer) begin() {
+	c.process.Keys.Filters.Open()
+	c.process.Pool.Begin()
 }
 
 func (c *Consumer) close() {

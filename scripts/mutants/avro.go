@@ -12,7 +12,7 @@ var avroBugs = []mutant{
 		in("./runtime/avro/registry", "InWords").Replace(`answer.ErrorCode == sr.ErrSchemaNotFound.Code`, `answer.StatusCode == 404`),
 		registries, "TestRegistryThatIsAway"},
 	{"a schema that is not there is never asked for again",
-		in("./runtime/avro", "schemas.query").Replace(`errors.Is(err, ErrNoSchema)`, `false`),
+		in("./runtime/avro", "schemas.read").Replace(`errors.Is(err, ErrNoSchema)`, `false`),
 		registries, "TestWritersSchemas"},
 	{"an Any of an unknown type is an empty message",
 		in("./internal/protomsg", "writer.appendAny").Replace(`w.types.FindMessageByURL(url)`, `w.wide.FindMessageByURL("google.protobuf.Empty")`),

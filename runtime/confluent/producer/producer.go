@@ -22,11 +22,38 @@ type Producer struct {
 	config  *kafka.ConfigMap
 	brokers string
 	mu      sync.Mutex
-	client  *kafka.Producer // nil if the last one failed permanently
+	client  *handle // nil if the last one failed permanently
 	ended   sync.WaitGroup
 	closing bool
 	cause   error // why brokers cannot be used, as of the last event; nil if one took a record since
 }
+
+// handle is a client that nobody uses once it is closed: librdkafka's memory is gone then.
+type handle struct {
+	*kafka.Producer
+	use    sync.RWMutex // held while the client is called
+	closed bool
+}
+
+// call calls the client, unless it is closed.
+func (h *handle) call(what func() error) error {
+	h.use.RLock()
+	defer h.use.RUnlock()
+	if h.closed {
+		return errReplaced
+	}
+	return what()
+}
+
+// close closes the client once nobody calls it.
+func (h *handle) close() {
+	h.use.Lock()
+	h.closed = true
+	h.use.Unlock()
+	h.Close()
+}
+
+var errReplaced = errors.New("producer: the client failed permanently, and is replaced")
 
 // produced are the settings that the relay depends on: a record is acknowledged when all in-sync
 // replicas have it, and the client's retries neither duplicate nor reorder records.
@@ -80,7 +107,7 @@ func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 }
 
 // connected returns the client. It replaces a client that failed permanently.
-func (p *Producer) connected() (*kafka.Producer, error) {
+func (p *Producer) connected() (*handle, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -89,10 +116,11 @@ func (p *Producer) connected() (*kafka.Producer, error) {
 	case p.client != nil:
 		return p.client, nil
 	}
-	client, err := kafka.NewProducer(p.config)
+	of, err := kafka.NewProducer(p.config)
 	if err != nil {
 		return nil, fmt.Errorf("producer: settings: %w", err)
 	}
+	client := &handle{Producer: of}
 	p.client = client
 	log := clientlog.New(slog.Default(), p.brokers)
 	p.ended.Go(func() { p.listen(client, log) })
@@ -111,17 +139,19 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 	for i, h := range r.Headers {
 		headers[i] = kafka.Header{Key: h.Name, Value: h.Value}
 	}
-	err = client.Produce(&kafka.Message{
-		TopicPartition: kafka.TopicPartition{Topic: &r.Topic, Partition: kafka.PartitionAny},
-		Key:            r.Key, Value: r.Value, Headers: headers, Opaque: done,
-	}, nil)
+	err = client.call(func() error {
+		return client.Produce(&kafka.Message{
+			TopicPartition: kafka.TopicPartition{Topic: &r.Topic, Partition: kafka.PartitionAny},
+			Key:            r.Key, Value: r.Value, Headers: headers, Opaque: done,
+		}, nil)
+	})
 	if err != nil {
 		done(p.judge(client, err))
 	}
 }
 
 // listen handles the client's events until it is closed.
-func (p *Producer) listen(client *kafka.Producer, log *clientlog.Log) {
+func (p *Producer) listen(client *handle, log *clientlog.Log) {
 	for e := range client.Events() {
 		switch e := e.(type) {
 		case *kafka.Message:
@@ -157,7 +187,7 @@ var refusing = map[kafka.ErrorCode]outbox.Cause{
 
 // judge classifies an error of a record. It discards a client that failed permanently. If no
 // broker can be used, it says why: the record's own error says that its time is over.
-func (p *Producer) judge(client *kafka.Producer, err error) error {
+func (p *Producer) judge(client *handle, err error) error {
 	of, ok := errors.AsType[kafka.Error](err)
 	cause, rejects := refusing[of.Code()]
 	switch {
@@ -177,7 +207,7 @@ func (p *Producer) judge(client *kafka.Producer, err error) error {
 }
 
 // giveUp closes a client that can no longer send. Its records are reported first.
-func (p *Producer) giveUp(client *kafka.Producer) {
+func (p *Producer) giveUp(client *handle) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.client != client {
@@ -187,7 +217,7 @@ func (p *Producer) giveUp(client *kafka.Producer) {
 	p.ended.Go(func() {
 		_ = client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight)
 		client.Flush(5000)
-		client.Close()
+		client.close()
 	})
 }
 
@@ -197,7 +227,7 @@ func (p *Producer) Purge() {
 	client := p.client
 	p.mu.Unlock()
 	if client != nil {
-		_ = client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight)
+		_ = client.call(func() error { return client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight) })
 	}
 }
 

@@ -214,10 +214,9 @@ func (p *Partition) GiveUp(wait time.Duration, lost bool) idemtype.Commit {
 	last := p.paused.Load()
 	if o := p.current(); o != nil {
 		o.life.giveUp()
-		switch rests := o.life.atRest(wait); {
-		case !rests:
-			o.adrift.Store(true)
-		case lost:
+		rests := o.life.atRest(wait)
+		o.adrift.Store(!rests)
+		if rests && lost {
 			o.handBack()
 		}
 		last = o.mark()

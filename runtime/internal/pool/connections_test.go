@@ -95,6 +95,9 @@ func TestConnectionThatIsReleased(t *testing.T) {
 	p.Reset()
 	second := pid()
 	p.Close()
+	_, ended := p.Acquire(t.Context(), func(error) {})
+	rig.WantText(t, ended, "the run has ended")
+	p.Begin()
 	third := pid()
 	if first == second || second == third {
 		t.Errorf("connections %d, %d, %d", first, second, third)

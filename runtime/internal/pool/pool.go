@@ -39,6 +39,7 @@ type Pool struct {
 
 	mu       sync.Mutex
 	sessions *pgxpool.Pool // with their settings; guarded by mu
+	closed   bool          // until Begin; guarded by mu
 }
 
 // New returns a pool whose connections have statements prepared, and the service's own statements.
@@ -53,6 +54,9 @@ func (p *Pool) Open(ctx context.Context) (*pgxpool.Pool, error) {
 	defer p.mu.Unlock()
 	if p.sessions != nil {
 		return p.sessions, nil
+	}
+	if p.closed {
+		return nil, errClosed
 	}
 	cfg := p.db.Config()
 	cfg.MinConns, cfg.MinIdleConns = 0, 0
@@ -103,11 +107,21 @@ func (p *Pool) Reset() {
 	}
 }
 
-// Close closes the connections. A later use opens new ones.
+var errClosed = errors.New("the run has ended")
+
+// Begin permits connections again after Close.
+func (p *Pool) Begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = false
+}
+
+// Close closes the connections. Until Begin, no later use opens new ones: a call of an effect may
+// outlive its run.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	sessions := p.sessions
-	p.sessions = nil
+	p.sessions, p.closed = nil, true
 	p.mu.Unlock()
 	if sessions != nil {
 		sessions.Close()
