@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -138,6 +139,9 @@ func (c *console) decide(q *request) {
 	var found []operate.Letter
 	if err == nil {
 		found, err = operate.FindLetters(q.r.Context(), c.read, []operate.Place{{Consumer: name.Consumer, Topic: name.Topic, TopicID: name.TopicID, Partition: name.Partition, Offset: offset}})
+	}
+	if seq := q.text("seq"); err == nil && seq != "" && seq != strconv.FormatInt(found[0].Seq, 10) {
+		err = errors.New("the page shows another letter of this offset than the one that is open now: read it again")
 	}
 	if err != nil {
 		c.failed(q, err)

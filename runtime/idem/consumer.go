@@ -133,13 +133,13 @@ func (c *Consumer) Run(ctx context.Context, src Source) error {
 	c.run.Set(nil, errStarting)
 	defer func() { c.run.Set(nil, errEnded) }()
 	c.begin()
+	defer c.close()
 	if err := c.process.Pool.Start(ctx, func(why error) { c.run.Set(c.settings.log, why) }); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	defer c.close()
 	defer c.endEffects()
 	defer c.maintain(ctx)()
 	defer c.checkLeases(ctx)()

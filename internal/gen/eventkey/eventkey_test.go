@@ -141,7 +141,7 @@ topics:
 
 // The bytes of a binary header, or of a binary record key, are those of the value that people
 // type.
-func TestBinaryHeadersHaveTheBytesOfAText(t *testing.T) {
+func TestBinaryFormsHaveTheBytesOfAText(t *testing.T) {
 	for kind, c := range map[string]struct{ text, want string }{
 		"int32": {"-2", "\xff\xff\xff\xfe"}, "int64": {"7", "\x00\x00\x00\x00\x00\x00\x00\x07"},
 		"uuid": {"41424344-4546-4748-6162-636465666768", "ABCDEFGHabcdefgh"}, "bytes": {"/wA=", "\xff\x00"},

@@ -40,7 +40,7 @@ func (h *handle) call(what func() error) error {
 	h.use.RLock()
 	defer h.use.RUnlock()
 	if h.closed {
-		return errReplaced
+		return errClosed
 	}
 	return what()
 }
@@ -53,7 +53,7 @@ func (h *handle) close() {
 	h.Close()
 }
 
-var errReplaced = errors.New("producer: the client failed permanently, and is replaced")
+var errClosed = errors.New("producer: the client is closed")
 
 // produced are the settings that the relay depends on: a record is acknowledged when all in-sync
 // replicas have it, and the client's retries neither duplicate nor reorder records.

@@ -266,14 +266,8 @@ func (c *course) why() error {
 	return fmt.Errorf("effect %s has been failing since %s: %s", c.event, c.since.UTC().Format(time.RFC3339), c.begun)
 }
 
-// tell reports why the effect must wait: err or, if that is nil, that calls fail; nil if it need
-// not wait.
-func (t *task) tell(err error) {
-	if err == nil {
-		err = t.course.why()
-	}
-	t.desk.tell(t, err)
-}
+// tell reports why the effect must wait: err or, if that is nil, that calls fail.
+func (t *task) tell(err error) { t.desk.tell(t, err, false) }
 
 // courses are the courses of a process, by event.
 type courses struct {

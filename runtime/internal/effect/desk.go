@@ -1,6 +1,7 @@
 package effect
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -21,7 +22,7 @@ type Desk struct {
 	last  map[string]*task // the last one of each record key
 
 	telling sync.Mutex
-	reasons map[*task]error // why tasks wait, of those that told a reason last
+	waiting map[*task]error // those that told last that they wait, with a reason of their own, or nil
 }
 
 // Owner is the owner of a partition, as its desk sees it.
@@ -43,26 +44,30 @@ type Owner struct {
 
 // NewDesk returns the desk of an owner.
 func (p *Process) NewDesk(of Owner) *Desk {
-	return &Desk{process: p, owner: of, tasks: map[int64]*task{}, last: map[string]*task{}, reasons: map[*task]error{}}
+	return &Desk{process: p, owner: of, tasks: map[int64]*task{}, last: map[string]*task{}, waiting: map[*task]error{}}
 }
 
-// tell sets why a task must wait; nil if it need not, or has ended. A reason lasts no longer than
-// its task, and no other task clears it.
-func (d *Desk) tell(t *task, why error) {
+// tell sets why a task must wait: err or, if that is nil, that calls of its effect fail, as long
+// as they do. A reason lasts no longer than its task, and no other task clears it.
+func (d *Desk) tell(t *task, err error, ended bool) {
 	d.telling.Lock()
 	defer d.telling.Unlock()
-	if why == nil {
-		delete(d.reasons, t)
+	if ended || err == nil && t.course.why() == nil {
+		delete(d.waiting, t)
 	} else {
-		d.reasons[t] = why
+		d.waiting[t] = err
 	}
 	var first *task
-	for other := range d.reasons {
-		if first == nil || other.message.Offset < first.message.Offset {
-			first = other
+	var reason error
+	for other, own := range d.waiting {
+		if first != nil && other.message.Offset > first.message.Offset {
+			continue
+		}
+		if why := cmp.Or(own, other.course.why()); why != nil {
+			first, reason = other, why
 		}
 	}
-	d.owner.Tell(d.reasons[first])
+	d.owner.Tell(reason)
 }
 
 // Start begins the effects of records, unless they have begun already. Effects with the same

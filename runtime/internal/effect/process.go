@@ -92,9 +92,9 @@ func (p *Process) Token() int64 { return p.tokens.Load() }
 // Know says that a token was drawn, by whatever process: a call gets a greater one.
 func (p *Process) Know(token int64) { p.tokens.note(token) }
 
-// Wait waits until no effect is running, or until ctx is done. It is called before the process
-// ends and once all owners have quit, so that an effect ends with its call: if a call were cut
-// off, its outcome would be unknown.
+// Wait waits until no effect is running and no lock is to be given back, or until ctx is done. It
+// is called before the process ends and once all owners have quit, so that an effect ends with its
+// call: if a call were cut off, its outcome would be unknown.
 func (p *Process) Wait(ctx context.Context) { p.running.Wait(ctx) }
 
 // newOwner returns a name for one attempt to acquire a lease.

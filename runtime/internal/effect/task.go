@@ -134,7 +134,7 @@ func (t *task) over() (Outcome, bool) {
 // run runs the effect until it has an outcome.
 func (t *task) run(ctx context.Context) {
 	defer close(t.done)
-	defer t.desk.tell(t, nil)
+	defer t.desk.tell(t, nil, true)
 	defer t.withdraw()
 	p := t.desk.process
 	p.tally.waits(1)
@@ -264,6 +264,8 @@ func (t *task) elsewhere(ctx context.Context, failures int) (pause time.Duration
 	defer context.AfterFunc(t.quit, cancel)()
 	what, err := t.desk.owner.Elsewhere(ctx)
 	switch {
+	case t.quit.Err() != nil:
+		return 0, true
 	case err != nil:
 		t.tell(fmt.Errorf("cannot find out whether the database lost commits of other partitions: %w", verdict.Describe(err)))
 		return backoff.Pause(failures+1, backoff.Initial, backoff.Most), true

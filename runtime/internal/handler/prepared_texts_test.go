@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/idemgen/idemgen/runtime/idem"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/rig"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // lengthens makes a text long.
@@ -74,6 +76,8 @@ func TestWhatStaysPreparedIsBounded(t *testing.T) {
 				err := tx.QueryRow(ctx, `SELECT sum(length(statement)) FROM pg_prepared_statements`).Scan(&kept)
 				most = max(most, kept)
 				return err
+			}, Edit: func(s *wire.Service) { // half a megabyte per statement, on a machine that is busy
+				s.Limits.BatchTimeout, s.Limits.EventTimeout, s.Limits.StatementTimeout = 4*time.Minute, 2*time.Minute, time.Minute
 			}}.Consumer(t, db)
 			var calls []string
 			for i := range 20 {

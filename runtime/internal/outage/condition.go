@@ -48,6 +48,7 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.rest()
+		c.said = ""
 	}
 }
 

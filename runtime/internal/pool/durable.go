@@ -2,7 +2,6 @@ package pool
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -25,8 +24,9 @@ type durability struct {
 
 // confirmation is one commit that waits for the standby, on behalf of all callers that need it.
 type confirmation struct {
-	done chan struct{}
-	err  error
+	done    chan struct{}
+	err     error
+	givenUp bool // its asker's context ended
 }
 
 // confirmPatience is how long one commit waits for its standby.
@@ -58,6 +58,7 @@ func (d *durability) confirm(ctx context.Context, conn *pgx.Conn) error {
 		d.mu.Unlock()
 		if asking == nil {
 			own.err = confirm(ctx, conn)
+			own.givenUp = ctx.Err() != nil
 			d.mu.Lock()
 			if d.asking = nil; own.err == nil {
 				d.confirmed = max(d.confirmed, doubts)
@@ -68,7 +69,7 @@ func (d *durability) confirm(ctx context.Context, conn *pgx.Conn) error {
 		<-own.done // within confirmPatience and cancelPatience
 		switch {
 		case own.err == nil:
-		case asking != nil && ctx.Err() == nil && errors.Is(own.err, context.Canceled): // only its asker was given up
+		case asking != nil && own.givenUp && ctx.Err() == nil: // only its asker was
 		default:
 			return own.err
 		}

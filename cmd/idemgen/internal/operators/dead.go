@@ -110,7 +110,7 @@ func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 	set.Var(notEmpty(&s.Event, "want the name of an event"), "event", "letters of an event, by its name in Go"+all)
 	set.Var(notEmpty(&s.Error, "want a text"), "error", "letters whose reason contains this text; # stands for any text"+all)
 	set.Var(notEmpty(&s.RecordKey, "want the text of the record key, or hex: and its bytes"), "record-key",
-		"letters with this Kafka record key: its text, or hex: and its bytes as show prints them"+all)
+		"letters with this Kafka record key: its text or, also if that begins with hex:, hex: and its bytes as show prints them"+all)
 	set.BoolVar(&s.Former, "former", false, "letters of recreated topics, which can only be discarded")
 	set.BoolVar(&s.Exact, "exact", false, "match exactly one group of the console, by --class, --event and --error; if a flag is left out, the group must have no such value")
 }
@@ -119,7 +119,7 @@ func selectionFlags(cmd *cobra.Command, s *operate.Selection, all string) {
 func deadShowCommand(flags *streamFlags) *cobra.Command {
 	var raw, consumer, spec, topic string
 	cmd := &cobra.Command{
-		Use:   "show TOPIC PARTITION:OFFSET [--consumer C]",
+		Use:   "show TOPIC PARTITION:OFFSET [--consumer C] [--topic-id ID]",
 		Short: "Show a dead letter with its record and the possible next steps",
 		Long: `Shows a dead letter: the reason, its record with headers, key and payload, and the possible next
 steps. The payload is printed unchanged, including personal data. An encoded payload is printed
@@ -163,7 +163,7 @@ as JSON if the spec is here, or named by --spec.`,
 
 // topicFlag adds the flag that names a topic that was recreated.
 func topicFlag(cmd *cobra.Command, id *string) {
-	cmd.Flags().StringVar(id, "topic-id", "", "UUID of a topic that was recreated (default the last one seen)")
+	cmd.Flags().StringVar(id, "topic-id", "", "UUID of a topic that was recreated (default the present topic, or else the last one that has the letter)")
 }
 
 // decode returns the payload of a letter as JSON, if the spec of its consumer says that it is

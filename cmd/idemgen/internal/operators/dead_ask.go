@@ -17,7 +17,7 @@ import (
 func replayCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "replay"}
 	cmd := &cobra.Command{
-		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY | --all} [--consumer C] --reason TEXT [--result JSON]",
+		Use:   "replay TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY | --all} [--consumer C] [--topic-id ID] --reason TEXT [--result JSON]",
 		Short: "Apply dead letters by the code that runs now",
 		Long: `Requests that dead letters are applied by the code that runs now. Each takes effect once, with
 its key, in a transaction of its own. If a duplicate was applied in the meantime, the letter is
@@ -45,7 +45,7 @@ yet.`,
 func discardCommand(flags *streamFlags) *cobra.Command {
 	ask := askFlags{verb: "discard"}
 	cmd := &cobra.Command{
-		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY [--erase] | --all} [--consumer C] --reason TEXT",
+		Use:   "discard TOPIC {PARTITION:OFFSET... | --class WORD | --event NAME | --error TEXT | --record-key KEY [--erase] | --all} [--consumer C] [--topic-id ID] --reason TEXT",
 		Short: "Close dead letters without effect, or erase their records",
 		Long: `Requests that dead letters are closed without effect. Their rows are kept for on_failure.keep,
 with the operator and the reason.
@@ -62,7 +62,7 @@ record, reason, response and result, even of closed letters. Open letters are di
 type askFlags struct {
 	verb     string
 	letters  operate.Selection
-	topic    string          // the id of the topic of places; "" is the present one
+	topic    string          // the id of the topic of places; "" is the present one, or else the last one before it that has the letter
 	places   []operate.Place // none: those that letters selects
 	all      bool
 	by       operate.By
@@ -121,6 +121,8 @@ func (f *askFlags) parse(args []string) error {
 	switch {
 	case f.erase && (filtered || len(f.places) > 0):
 		return errors.New("--erase applies to a record key: name no letters with it")
+	case f.topic != "" && len(f.places) == 0:
+		return errors.New("--topic-id names the topic of PARTITION:OFFSET: name a letter, or select those of recreated topics by --former")
 	case s.Exact && s.Class == "":
 		return errors.New("--exact selects a group: give its --class")
 	case f.erase && s.RecordKey == "":
@@ -130,8 +132,6 @@ func (f *askFlags) parse(args []string) error {
 		return fmt.Errorf("say which letters to %s: PARTITION:OFFSET, or --class, --event, --error, --record-key or --all", f.verb)
 	case len(f.places) > 0 && filtered:
 		return errors.New("either PARTITION:OFFSET, or --class, --event, --error, --record-key or --all")
-	case f.topic != "" && len(f.places) == 0:
-		return errors.New("--topic-id names the topic of PARTITION:OFFSET: name a letter, or select those of recreated topics by --former")
 	case f.result != "" && len(f.places) != 1:
 		return errors.New("--result applies to one letter: name it by PARTITION:OFFSET")
 	}

@@ -115,6 +115,7 @@ func TestDeadCommandsRefuse(t *testing.T) {
 		{"discard orders.v1 0:4 --record-key k --erase --reason x", "--erase applies to a record key"},
 		{"discard orders.v1 --record-key hex:2a0 --erase --reason x", "want two hexadecimal digits for each byte after hex:"},
 		{"discard orders.v1 --record-key hex: --topic-id 00000000-0000-4000-8000-000000000001 --reason x", "--topic-id names the topic of PARTITION:OFFSET"},
+		{"discard orders.v1 --record-key k --erase --topic-id 00000000-0000-4000-8000-000000000001 --reason x", "--topic-id names the topic of PARTITION:OFFSET"},
 		{"discard orders.v1 0:4 --topic-id 00000000-0000-4000-8000-00000000ffff --reason x", "with topic id 00000000-0000-4000-8000-00000000ffff"},
 		{"show orders.v1 0:4 --topic-id 00000000-0000-4000-8000-00000000ffff", "with topic id 00000000-0000-4000-8000-00000000ffff"},
 		{"list --exact", "--exact selects a group: give its --class"},
