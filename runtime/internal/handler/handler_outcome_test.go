@@ -2,7 +2,6 @@ package handler_test
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"runtime"
@@ -274,65 +273,6 @@ func TestGoroutinesMayQueueAtOnce(t *testing.T) {
 	rig.Apply(t, rig.Own(t, c), rig.Records(0, "put 1 0", "call 1"))
 	rig.Want(t, "dead letters", rig.Query(t, db, `SELECT coalesce(string_agg(reason, ' '), '') FROM idem_dead_letter`), "")
 	rig.Want(t, "rows", rig.Table(t, db), "1=2400")
-}
-
-// What an argument refers to and is not a part of it does not count, and is not read: another
-// goroutine may change it.
-func TestWhatAnArgumentOnlyRefersToDoesNotCount(t *testing.T) {
-	t.Parallel()
-	zone, err := time.LoadLocation("America/New_York")
-	if err != nil {
-		t.Fatal(err)
-	}
-	db := rig.Database(t)
-	c := rig.Service{Handle: func(ctx context.Context, tx idem.Tx, _ int32) error {
-		ring := &keyring{keys: map[int]string{}}
-		stop := make(chan struct{})
-		var all sync.WaitGroup
-		all.Go(func() {
-			for n := 0; ; n++ {
-				select {
-				case <-stop:
-					return
-				default:
-					ring.set(n % 100)
-				}
-			}
-		})
-		defer all.Wait()
-		defer close(stop)
-		rows, err := tx.Query(ctx, `SELECT generate_series(1, 20000)`)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			tx.Queue(`SELECT $1::timestamptz, $2::text`, time.Now().In(zone), sealed{ring})
-		}
-		return rows.Err()
-	}}.Consumer(t, db)
-	res := rig.Apply(t, rig.Own(t, c), rig.Records(0, "call 1"))
-	rig.Want(t, "applied", res.Applied, 1)
-}
-
-type keyring struct {
-	mu   sync.Mutex
-	keys map[int]string
-}
-
-func (k *keyring) set(n int) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.keys[n] = "x"
-}
-
-// sealed is a value that encodes itself with a key ring.
-type sealed struct{ by *keyring }
-
-func (s sealed) Value() (driver.Value, error) {
-	s.by.mu.Lock()
-	defer s.by.mu.Unlock()
-	return s.by.keys[0], nil
 }
 
 // What idemgen does not do with a transaction is an error of the call, even if the handler ignores
