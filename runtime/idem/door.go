@@ -14,7 +14,7 @@ func init() {
 	door.Own = func(ctx context.Context, c any, p Partition, start int64) (*engine.Owner, error) {
 		return c.(*Consumer).own(ctx, p, start)
 	}
-	door.Close = func(c any) { c.(*Consumer).close() }
+	door.Close = func(c any) { c.(*Consumer).close(); c.(*Consumer).begin() }
 	door.Clock = func(now func() time.Time) any { return Option(func(s *settings) { s.now = now }) }
 	door.Parts = func(c any) (*engine.Process, *maintain.Job) {
 		return c.(*Consumer).process, c.(*Consumer).upkeep
