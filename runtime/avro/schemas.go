@@ -130,7 +130,7 @@ func (s *schemas) query(ctx context.Context, schema frame.Schema, q *query) erro
 func (s *schemas) read(ctx context.Context, schema frame.Schema, w *written) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the schema registry panicked: %v", p)
+			err = fmt.Errorf("the schema registry panicked: a value of type %T", p)
 		}
 	}()
 	texts, err := s.look(ctx, schema)

@@ -241,7 +241,7 @@ func (broken) Schema(context.Context, uint32) ([]string, error) { panic("of the 
 // A registry that panics does not end the process: whoever needs the schema gets an error.
 func TestARegistryThatPanics(t *testing.T) {
 	s := newSchemas(nil, broken{})
-	if n, err := s.prepare(t.Context(), []frame.Schema{{Number: 1}}); n != 0 || err == nil || err.Error() != "the schema registry panicked: of the service" {
+	if n, err := s.prepare(t.Context(), []frame.Schema{{Number: 1}}); n != 0 || err == nil || err.Error() != "the schema registry panicked: a value of type string" {
 		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -199,7 +199,7 @@ func (t *task) read(result []byte) (err error) {
 	}
 	defer func() { // the call was made: a panic must not end the process before that is recorded
 		if p := recover(); p != nil {
-			err = &unreadError{fmt.Errorf("the decoder panicked: %v", p)}
+			err = &unreadError{fmt.Errorf("the decoder panicked: %s", watchdog.PanicText(p))}
 		}
 	}()
 	if err := t.effect.Read(result); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
-// Why an effect waits is told until it ends, as a dead letter or because it is withdrawn. Another
-// effect that succeeds does not end it.
+// The reason why an effect waits is reported until the effect ends: it becomes a dead letter, or
+// is withdrawn. The success of another effect does not clear it.
 func TestWhyAnEffectWaitsIsToldUntilItEnds(t *testing.T) {
 	inBubble(t, func(t *testing.T, b *bench, _ *fakeStore, _ *transcript.Buffer) {
 		slowly := func(offset int64, retries int) wire.Effect {

@@ -48,7 +48,6 @@ func (c *Condition) Begin(log *slog.Logger, why error, patience time.Duration) (
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.rest()
-		c.said = ""
 	}
 }
 
@@ -78,7 +77,6 @@ func (c *Condition) End(why error) {
 func (c *Condition) say(log *slog.Logger) {
 	if log == nil {
 		c.rest()
-		c.said = ""
 		return
 	}
 	text, waits := "", false
@@ -113,8 +111,9 @@ func (c *Condition) complain(log *slog.Logger, text, do string) {
 	c.repeat = t
 }
 
-// rest stops repeating.
+// rest stops repeating, and forgets what was said.
 func (c *Condition) rest() {
+	c.said = ""
 	if c.repeat != nil {
 		c.repeat.Stop()
 		c.repeat = nil

@@ -32,13 +32,14 @@ func short(text string) string {
 	return text
 }
 
-// keyText shows a record key. In quotes it cannot be given back, so its bytes are beside it.
+// keyText shows a record key. If that cannot be given back as it is, its bytes are beside it.
 func keyText(v *operate.Bytes) string {
-	switch {
-	case v == nil:
+	if v == nil {
 		return "none"
-	case v.Text == nil || *v.Text == command.Quote(*v.Text):
-		return operate.KeyName(v.Raw())
+	}
+	name := operate.KeyName(v.Raw())
+	if v.Text == nil || name == command.Quote(*v.Text) {
+		return name
 	}
 	return command.Quote(*v.Text) + " (hex:" + hex.EncodeToString(v.Raw()) + ")"
 }
