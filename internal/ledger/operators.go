@@ -6,12 +6,10 @@ const (
 	// last row of an operator, which is searched among the newest rows only, a chain may hold
 	// millions, and then among those that were moved. The same rows tell since when the position
 	// has not moved; if all of them left it, the oldest does. The columns of the last row are NULL
-	// if the rows are gone. Of several streams of one partition, all but the one that was written
-	// to last are former ones: a topic id that was mistyped when it was adopted is not the topic's
-	// present one.
+	// if the rows are gone.
 	ListSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
-       row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1,
+       ` + formerSQL + `,
        s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
        (SELECT count(*) FROM (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w') LIMIT 1001) n),
@@ -20,8 +18,7 @@ SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
          (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.next <> l.prev ORDER BY l.seq DESC LIMIT 1),
          (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream AND l.seq > t.seq - 10000 ORDER BY l.seq LIMIT 1)))::float8,
        s.lost_at, coalesce(s.lost_from, 0), coalesce(s.lost_to, 0)
-FROM idem_stream s
-LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true
+FROM ` + lastRowsSQL + `
 LEFT JOIN LATERAL (
   (SELECT seq, kind, written_at, info, prev, next FROM idem_ledger l
   WHERE l.stream = s.stream AND l.seq > t.seq - 10000 AND l.kind <> 'b' AND (l.kind = 'l' OR l.writer = 'o')
@@ -31,12 +28,8 @@ LEFT JOIN LATERAL (
   ORDER BY seq DESC LIMIT 1) o ON true
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
-	// FormersSQL is the streams that ListSQL calls former ones.
-	FormersSQL = `
-SELECT stream FROM (
-    SELECT s.stream, row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1 AS former
-    FROM idem_stream s LEFT JOIN LATERAL (SELECT written_at FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true) s
-WHERE former`
+	// FormersSQL is the streams of former topics.
+	FormersSQL = `SELECT stream FROM (` + standingSQL + `) s WHERE former`
 
 	// LockSQL ends when no append is under way in any stream, and lets none begin before the
 	// transaction ends.

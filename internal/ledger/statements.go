@@ -137,14 +137,6 @@ SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token 
 UPDATE idem_stream SET lost_at = clock_timestamp(), lost_from = $2, lost_to = greatest(lost_to, $3), lost_fence = greatest(lost_fence, $4)
 WHERE stream = $1 AND (lost_to IS NULL OR lost_from > $2 OR lost_to < $3 OR coalesce(lost_fence, 0) <= $5)`
 
-	// BehindSQL lists the partitions of a consumer whose position has not passed again what was
-	// found to be gone, of the present topics.
-	BehindSQL = `
-SELECT s.topic, s.partition FROM idem_stream s
-WHERE s.consumer = $1 AND s.lost_to > (SELECT next FROM idem_ledger WHERE stream = s.stream ORDER BY seq DESC LIMIT 1)
-  AND NOT EXISTS (SELECT FROM idem_stream n WHERE n.consumer = s.consumer AND n.topic = s.topic AND n.partition = s.partition AND n.stream > s.stream)
-ORDER BY s.topic, s.partition`
-
 	// TailsSQL reads the last rows of the partitions $4 of a topic.
 	TailsSQL = `
 SELECT s.partition, s.stream, s.id, t.seq, t.token, t.next

@@ -30,8 +30,7 @@ type Group struct {
 
 // Groups are the letters of a selection by what they have in common.
 type Groups struct {
-	Groups []Group `json:"groups"` // the largest first, at most 100
-	More   bool    `json:"more"`   // there are smaller ones
+	Groups []Group `json:"groups"` // the largest first
 	Older  *Mark   `json:"older"`  // letters before it were not counted; nil if all were
 }
 
@@ -84,9 +83,6 @@ func GroupsOf(ctx context.Context, db DB, s Selection) (g Groups, err error) {
 	slices.SortFunc(g.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), b.Last.Compare(a.Last), cmp.Compare(a.Text(), b.Text()))
 	})
-	if g.More = len(g.Groups) > 100; g.More {
-		g.Groups = g.Groups[:100]
-	}
 	g.Older = bound
 	return g, nil
 }

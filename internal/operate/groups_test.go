@@ -51,6 +51,27 @@ database: Paid: full: 1, waiting 0, asked 0, recent 1, keys 0, first with "", of
 	want(t, "groups of one consumer", fmt.Sprint(len(s.Letters.Groups), " ", s.Letters.Groups[0].Count, " ", s.Letters.Groups[0].Consumer), "2 3 projector")
 }
 
+// However many causes there are, the problems count the letters of all of them.
+func TestProblemsCountTheLettersOfAllGroups(t *testing.T) {
+	db := database(t)
+	a := begin(t, db, orders, oldID)
+	idemtest.Exec(t, db, `
+INSERT INTO idem_dead_letter (stream, offs, seq, state, event, reason, created_at)
+SELECT $1, n, 0, 'd', 'Paid', CASE WHEN n = 0 THEN 'interrupted: Paid: mail' ELSE 'handler: Paid: ' || translate(n::text, '0123456789', 'abcdefghij') || ' is unknown' END,
+    clock_timestamp() - (121 - n) * interval '1 minute' FROM generate_series(0, 120) n`, a.stream)
+	s, err := operate.StateOf(t.Context(), db, "projector")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, p := range s.Problems {
+		if p.Subject == operate.OfLetters {
+			got = append(got, p.Title)
+		}
+	}
+	want(t, "problems", strings.Join(got, "; "), "1 call needs a decision; 120 dead letters")
+}
+
 // The page of a conflict has the row that applied the first event with its key, as long as that
 // is known, and the call that was made for the second one.
 func TestAConflictHasItsFirstCopy(t *testing.T) {

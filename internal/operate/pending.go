@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/idemgen/idemgen/internal/process"
 )
 
@@ -176,7 +178,7 @@ func (s *State) notices(gone []Problem) (all []Problem) {
 		}
 		if u.denied() {
 			p.Code, p.Do, p.Cause = "no-right", "", "role "+s.Role+" has no right to read "+u.denies()
-			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %q; -- as the owner of the table", u.denies(), s.Role), Costs: "the role may read the table"}}
+			p.Ways = []Exit{{Command: fmt.Sprintf("GRANT SELECT ON %s TO %s; -- as the owner of the table", u.denies(), pgx.Identifier{s.Role}.Sanitize()), Costs: "the role may read the table"}}
 		} else if u.blocked() && len(s.Locks) > 0 {
 			p.Severity = Urgent
 			s.held(&p)

@@ -187,7 +187,7 @@ var escalates = []string{process.TopicMissing, "credentials", "tls"}
 func (s *State) escalate(all []Problem) {
 	works := map[string]bool{}
 	for _, t := range s.Streams {
-		if severity, _, _ := t.Now(); severity == Fine && !t.Former {
+		if severity, _, _ := t.Now(); severity.Works() && !t.Former {
 			works[t.Consumer] = true
 		}
 	}

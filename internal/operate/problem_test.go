@@ -128,6 +128,8 @@ func TestWhatIsWrongIsJudgedOnce(t *testing.T) {
 		}},
 		"a restore just now": {state: streams(2, member("a", "0 READY", "1 READY lost-commits")), edit: func(s *operate.State) { s.Streams[1].Lost = &operate.Lost{FoundAt: noon} },
 			want: "notice lost-commits 1 partition applies records again: orders.v1/1"},
+		"one applies records again while another is retried": {state: streams(2, member("a", "0 READY lost-commits", "1 RETRYING retrying")),
+			want: "passing retrying 1 partition retries by itself: orders.v1/1\nnotice lost-commits 1 partition applies records again: orders.v1/0"},
 		"a right is missing": {state: streams(2, healthy), edit: func(s *operate.State) {
 			s.Unread = []operate.Unread{{Part: "outbox", Table: "idem_outbox", Err: &pgconn.PgError{Code: "42501"}}}
 		}, want: "unknown no-right outbox not known"},
@@ -262,10 +264,10 @@ func TestALockIsOneProblem(t *testing.T) {
 // A missing right of a role that reads is a problem with the statement that mends it, and the rest
 // is shown.
 func TestAMissingRightIsNamed(t *testing.T) {
-	s := &operate.State{At: noon, Role: "reader", Unread: []operate.Unread{{Part: "streams", Table: "idem_stream", Err: &pgconn.PgError{Code: "42501", Message: "permission denied for table idem_ledger"}}}}
+	s := &operate.State{At: noon, Role: `CORP\reader`, Unread: []operate.Unread{{Part: "streams", Table: "idem_stream", Err: &pgconn.PgError{Code: "42501", Message: "permission denied for table idem_ledger"}}}}
 	p := s.Judge()[0]
-	want(t, "problem", fmt.Sprint(p.Code, ": ", p.Cause, " ", s.Err()), "no-right: role reader has no right to read idem_ledger <nil>")
-	want(t, "way", p.Ways[0].Command, `GRANT SELECT ON idem_ledger TO "reader"; -- as the owner of the table`)
+	want(t, "problem", fmt.Sprint(p.Code, ": ", p.Cause, " ", s.Err()), "no-right: role CORP\\reader has no right to read idem_ledger <nil>")
+	want(t, "way", p.Ways[0].Command, `GRANT SELECT ON idem_ledger TO "CORP\reader"; -- as the owner of the table`)
 }
 
 // Where the service's role lacks a right, the statement that grants all it may need comes first,

@@ -61,8 +61,9 @@ type Reported struct {
 	process.Assigned
 }
 
-// Stopped reports whether the partition makes no progress.
-func (r *Reported) Stopped() bool { return r.Code != "" }
+// Stopped reports whether the partition makes no progress. One that applies records again, after
+// its database lost commits, does.
+func (r *Reported) Stopped() bool { return r.Code != "" && r.Code != lostCommits }
 
 // owns reports whether the process has the partition, or is about to take it, and does not only
 // wait for another one to release it.

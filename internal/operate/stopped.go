@@ -184,12 +184,17 @@ func (s *Status) Now() (severity Severity, state, why string) {
 		return Urgent, r.State, ""
 	case r.Whole && r.State == "READY": // its process as a whole does not work
 		return Passing, "RETRYING", ""
-	case r.Code != "" || r.State != "READY":
+	case r.Stopped() || r.State != "READY":
 		return Passing, r.State, ""
+	case r.Code != "":
+		return Notice, r.State, ""
 	default:
 		return Fine, r.State, ""
 	}
 }
+
+// Works reports whether a partition that has one of these severities makes progress.
+func (s Severity) Works() bool { return s == Fine || s == Notice }
 
 // partitions are the partitions that make no progress, by their causes. What the whole of a
 // process has, or no process of the consumer reports, is a problem of those.

@@ -102,6 +102,14 @@ type letters struct {
 	Classes   []string
 }
 
+// mostGroups is how many groups are shown.
+const mostGroups = 100
+
+// Shown is the groups that are shown.
+func (l *letters) Shown() []operate.Group {
+	return l.Groups.Groups[:min(len(l.Groups.Groups), mostGroups)]
+}
+
 // GroupQuery returns the selection of a group within the page's.
 func (l *letters) GroupQuery(g operate.Group) template.URL {
 	s := l.of(g)

@@ -193,7 +193,7 @@ func (c *console) outbox(q *request) {
 				o.Relays = append(o.Relays, p)
 			}
 		}
-		o.Severity = s.sends()
+		o.Severity = s.worst(isSending)
 		o.Cards = slices.DeleteFunc(s.Cards(), func(c card) bool { return !isSending(*c.Problem) })
 		if o.Outbox, o.NotRead = s.Outbox, s.notRead("outbox"); o.Outbox != nil && o.NotRead == nil {
 			o.Kinds, err = operate.OutboxKinds(q.r.Context(), c.read)

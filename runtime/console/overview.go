@@ -138,7 +138,7 @@ func (t *topic) Behind() string {
 
 func (t *topic) add(p *partition) {
 	t.Partitions++
-	if p.Severity == operate.Fine {
+	if p.Severity.Works() {
 		t.Ready++
 	} else if r := p.Reported; r != nil && !r.Since.IsZero() && (t.broke.IsZero() || r.Since.Before(t.broke)) {
 		t.broke = r.Since
@@ -160,9 +160,12 @@ func isSending(p operate.Problem) bool {
 	return p.Subject == operate.OfRelay || p.Subject == operate.OfOutbox
 }
 
-// sends is how bad the worst problem of the outbox is.
-func (s *snapshot) sends() operate.Severity {
-	if i := slices.IndexFunc(s.Problems, isSending); i >= 0 {
+// isLetter reports whether a problem is about dead letters.
+func isLetter(p operate.Problem) bool { return p.Subject == operate.OfLetters }
+
+// worst is how bad the worst of some problems is.
+func (s *snapshot) worst(of func(operate.Problem) bool) operate.Severity {
+	if i := slices.IndexFunc(s.Problems, of); i >= 0 {
 		return s.Problems[i].Severity
 	}
 	return operate.Fine

@@ -104,7 +104,7 @@ func TestSummary(t *testing.T) {
 	} {
 		s := &snapshot{State: &operate.State{Problems: c.problems}, Topics: []topic{{Consumer: "a"}}}
 		is := s.summarize()
-		if got := fmt.Sprint(is.Title, " ", is.Worst, " ", len(is.Parts), " ", s.sends()); got != c.want {
+		if got := fmt.Sprint(is.Title, " ", is.Worst, " ", len(is.Parts), " ", s.worst(isSending)); got != c.want {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 	}

@@ -49,13 +49,13 @@ func (s *snapshot) Tiles() []tile {
 	}
 	tiles := []tile{
 		{all.Worst, name, fmt.Sprintf("%d of %d", number, all.Partitions), "#topics"},
-		{tone(open > 0, operate.Urgent), "Dead letters", letters, "dead"},
+		{s.worst(isLetter), "Dead letters", letters, "dead"},
 		{tone(all.Unknown > 0, operate.NotKnown), "Lag", all.Behind(), "#topics"},
 		{tone(live < members || live == 0 && len(s.all) > 0, toneOf(live)), "Processes", fmt.Sprintf("%d of %d", live, members), "#processes"},
 	}
 	parts := []string{"streams", "dead letters", "streams", "processes"}
 	if s.Outbox != nil || s.unread("outbox") {
-		tiles, parts = append(tiles, tile{s.sends(), "Outbox", "?", "outbox"}), append(parts, "outbox")
+		tiles, parts = append(tiles, tile{s.worst(isSending), "Outbox", "?", "outbox"}), append(parts, "outbox")
 		if s.Outbox != nil {
 			tiles[4].Value = bounded(s.Outbox.Waiting, 100000)
 		}

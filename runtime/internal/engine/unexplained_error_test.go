@@ -91,7 +91,7 @@ func TestRoleOfTheStatementsIsNamed(t *testing.T) {
 	secured := rowSecurity(t, db)
 	role := rig.Query(t, secured, `SELECT current_user::text`)
 	_, err := rig.Service{}.Consumer(t, secured).Own(t.Context(), rig.Topic, 0, 0)
-	rig.WantText(t, err, "role "+role+" lacks a right on function idem_keys_open: GRANT EXECUTE ON FUNCTION idem_keys_open TO")
+	rig.WantText(t, err, "role "+role+` lacks a right on function idem_keys_open: GRANT EXECUTE ON FUNCTION "idem_keys_open" TO`)
 	idemtest.Exec(t, db, `GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO `+role)
 	w := rig.Own(t, rig.Service{}.Consumer(t, secured))
 	idemtest.Exec(t, db, `REVOKE INSERT ON t FROM `+role)

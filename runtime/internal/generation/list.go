@@ -1,7 +1,7 @@
 // Package generation implements the store of keys that all partitions of a consumer share
 // (docs/protocol.md, keys anywhere): the list of generations, lookups of claimed keys, filters in
 // memory for sealed generations, and the creation, sealing and dropping of generations. It must
-// not import any package of this module but backoff, bloom, fault, session and wire.
+// not import any package of this module but ledger, backoff, bloom, fault, session and wire.
 package generation
 
 import (

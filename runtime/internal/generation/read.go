@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/wire"
 )
 
@@ -20,18 +21,12 @@ type Progress struct {
 	Last  string // the partition that has come least far, as topic/number, for people
 }
 
-// progressSQL returns the partitions of a consumer, those of a topic's present id last, and how
-// many partitions the topic has.
-const progressSQL = `
-SELECT s.topic, s.topic_id, s.partition, s.seen_at, coalesce((SELECT parts FROM idem_ledger l WHERE l.stream = s.stream ORDER BY seq DESC LIMIT 1), 0)
-FROM idem_stream s WHERE s.consumer = $1 ORDER BY s.topic, s.stream`
-
 // ReadUntil returns how far the partitions of a consumer have been read, of the topics that share
 // their keys. A former topic of the same name is not read any more, and a topic that was never
 // read has no keys. A partition that is paused, halted or behind stays at the time that it has
 // reached.
 func ReadUntil(ctx context.Context, conn *pgx.Conn, consumer string, shares func(topic string) bool) (p Progress, err error) {
-	rows, err := conn.Query(ctx, progressSQL, consumer)
+	rows, err := conn.Query(ctx, ledger.ProgressSQL, consumer)
 	if err != nil {
 		return p, err
 	}
@@ -41,13 +36,12 @@ func ReadUntil(ctx context.Context, conn *pgx.Conn, consumer string, shares func
 	var number, parts int32
 	var seen *time.Time
 	_, err = pgx.ForEachRow(rows, []any{&name, &id, &number, &seen, &parts}, func() error {
-		if !shares(name) {
-			return nil
-		}
-		if topics[name] == nil || topics[name].id != id {
+		if topics[name] == nil && shares(name) {
 			topics[name] = &topic{id: id}
 		}
-		topics[name].add(number, seen, parts)
+		if t := topics[name]; t != nil && t.id == id {
+			t.add(number, seen, parts)
+		}
 		return nil
 	})
 	if err == nil && len(topics) == 0 { // nothing is read that could bring a copy

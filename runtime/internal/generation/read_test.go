@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/internal/generation"
 	"github.com/idemgen/idemgen/runtime/internal/rig"
@@ -57,6 +60,30 @@ INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, de
 	progress("a topic that is less far", "d/0", noon.Add(-time.Hour))
 	stream("c", "e", 3, 0, 1, "NULL")
 	progress("a partition without a time", "e/0", time.Time{})
+
+	idemtest.Exec(t, db, `DELETE FROM idem_stream WHERE topic IN ('b', 'd', 'e')`)
+	stream("c", "a", 5, 0, 1, "NULL") // such as an id that was mistyped when it was adopted
+	progress("another id", "a/0", time.Time{})
+	append := func(topic string, id, partition int) {
+		t.Helper()
+		idemtest.Exec(t, db, fmt.Sprintf(`
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, writer, epoch, def, parts, window_seq)
+SELECT stream, 1, gen_random_uuid(), 0, 0, 'f', 'w', 0, 1, 2, 0 FROM idem_stream WHERE consumer = 'c' AND topic = '%s' AND topic_id = '00000000-0000-0000-0000-00000000000%d' AND partition = %d`,
+			topic, id, partition))
+	}
+	append("a", 2, 0)
+	progress("the id before is read again", "a/1", noon)
+	idemtest.Exec(t, db, `UPDATE idem_stream SET lost_to = 3 WHERE consumer = 'c' AND topic = 'a'`)
+	var behind []string
+	rows, err := conn.Query(t.Context(), `SELECT topic || '/' || partition FROM (`+ledger.BehindSQL+`) p`, "c")
+	if err == nil {
+		behind, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if got := fmt.Sprint(behind, err); got != "[a/0 a/1] <nil>" {
+		t.Errorf("behind what was lost: %s", got)
+	}
+	stream("c", "a", 6, 0, 1, at(15))
+	progress("a new topic with fewer partitions", "a/0", noon.Add(3*time.Hour))
 	idemtest.Exec(t, db, `ALTER TABLE idem_stream RENAME TO gone`)
 	if _, err := generation.ReadUntil(t.Context(), conn.Conn(), "c", func(string) bool { return true }); err == nil {
 		t.Error("without the table: no error")

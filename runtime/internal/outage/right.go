@@ -48,23 +48,15 @@ func NameRight(err error, role, sql string) error {
 	to := " TO " + pgx.Identifier{role}.Sanitize()
 	switch kind {
 	case "schema", "sequence":
-		r.Grant = "GRANT USAGE ON " + strings.ToUpper(kind) + " " + named(name) + to
+		r.Grant = "GRANT USAGE ON " + strings.ToUpper(kind) + " " + pgx.Identifier{name}.Sanitize() + to
 	case "function", "procedure":
-		r.Grant = "GRANT EXECUTE ON " + strings.ToUpper(kind) + " " + named(name) + to
+		r.Grant = "GRANT EXECUTE ON " + strings.ToUpper(kind) + " " + pgx.Identifier{name}.Sanitize() + to
 	default:
 		if rights, on := needed(sql, name); rights != nil {
 			r.Grant = "GRANT " + strings.Join(rights, ", ") + " ON " + on + to
 		}
 	}
 	return r
-}
-
-// named returns a name as statements write it.
-func named(name string) string {
-	if name == strings.ToLower(name) {
-		return name
-	}
-	return pgx.Identifier{name}.Sanitize()
 }
 
 // use is where a statement names a table: the words before the name, and the name, which may have

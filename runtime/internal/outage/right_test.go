@@ -23,9 +23,9 @@ func TestNameRight(t *testing.T) {
 		{"view orders", `SELECT * FROM orders`, `GRANT SELECT ON orders TO "shop"`},
 		{"table orders", `SELECT of_orders()`, ""},
 		{"table orders", "", ""},
-		{"schema app", `SELECT 1`, `GRANT USAGE ON SCHEMA app TO "shop"`},
-		{"sequence ids", `SELECT 1`, `GRANT USAGE ON SEQUENCE ids TO "shop"`},
-		{"function total", `SELECT total()`, `GRANT EXECUTE ON FUNCTION total TO "shop"`},
+		{"schema app", `SELECT 1`, `GRANT USAGE ON SCHEMA "app" TO "shop"`},
+		{"sequence ids", `SELECT 1`, `GRANT USAGE ON SEQUENCE "ids" TO "shop"`},
+		{"function total", `SELECT total()`, `GRANT EXECUTE ON FUNCTION "total" TO "shop"`},
 	} {
 		server := &pgconn.PgError{Code: "42501", Message: "permission denied for " + c.object, Routine: "aclcheck_error"}
 		err := NameRight(fmt.Errorf("events: %w", server), "shop", c.sql)

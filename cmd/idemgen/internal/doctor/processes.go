@@ -124,7 +124,7 @@ func (e *examination) well(s *operate.State, unread map[string]bool, lacks bool)
 		e.Group = cmp.Or(e.Group, p.Group)
 	}
 	for _, t := range s.Streams {
-		if severity, _, _ := t.Now(); severity == operate.Fine && !t.Former {
+		if severity, _, _ := t.Now(); severity.Works() && !t.Former {
 			works++
 		}
 	}
