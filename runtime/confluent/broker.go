@@ -147,15 +147,10 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 }
 
 func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
-	return b.last(ctx, id, kafka.IsolationLevelReadCommitted)
-}
-
-// last queries the offset of the next record to be written, and the current leader epoch.
-func (b *broker) last(ctx context.Context, id idem.Partition, isolation kafka.IsolationLevel) (idem.Position, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	question := map[kafka.TopicPartition]kafka.OffsetSpec{{Topic: &id.Topic, Partition: id.Number}: kafka.LatestOffsetSpec}
-	answer, err := b.admin.ListOffsets(ctx, question, kafka.SetAdminRequestTimeout(b.timeout), kafka.SetAdminIsolationLevel(isolation))
+	answer, err := b.admin.ListOffsets(ctx, question, kafka.SetAdminRequestTimeout(b.timeout), kafka.SetAdminIsolationLevel(kafka.IsolationLevelReadUncommitted))
 	for _, info := range answer.ResultInfos {
 		if err = info.Error; info.Error.Code() == kafka.ErrNoError {
 			at := idem.Position{Offset: int64(info.Offset), Epoch: -1}
@@ -171,7 +166,7 @@ func (b *broker) last(ctx context.Context, id idem.Partition, isolation kafka.Is
 // EpochEnd queries the current leader epoch, which usually is that of the position. If it is
 // later, a client must determine where the position's epoch ends.
 func (b *broker) EpochEnd(ctx context.Context, id idem.Partition, at idem.Position) (int64, error) {
-	last, err := b.last(ctx, id, kafka.IsolationLevelReadUncommitted)
+	last, err := b.Last(ctx, id)
 	if e, ok := errors.AsType[kafka.Error](err); ok && e.Code() == kafka.ErrUnknownLeaderEpoch {
 		// The client knows a later epoch, and ignores lower ones.
 		last.Epoch = math.MaxInt32

@@ -71,7 +71,7 @@ func queries(id [16]byte) []query {
 			low, high, err := b.Watermarks(ctx, first)
 			return fmt.Sprint(low, high), err
 		}, "1 3"},
-		{"last", func(ctx context.Context, b *broker) (any, error) { return b.Last(ctx, first) }, "{3 0}"},
+		{"last", func(ctx context.Context, b *broker) (any, error) { return b.Last(ctx, first) }, "{5 0}"},
 		{"epoch", func(ctx context.Context, b *broker) (any, error) {
 			return b.EpochEnd(ctx, first, idem.Position{Offset: 2})
 		}, "5"},

@@ -175,7 +175,7 @@ func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Part
 }
 
 func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {
-	end, err := b.offset(ctx, latest, 1, id)
+	end, err := b.offset(ctx, latest, 0, id)
 	if err != nil {
 		return idem.Position{}, fmt.Errorf("query the end of %s/%d: %w", id.Topic, id.Number, err)
 	}

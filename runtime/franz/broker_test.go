@@ -75,7 +75,7 @@ func TestAnswersAreWhatTheBrokersKnow(t *testing.T) {
 			return fmt.Sprint(low, high), err
 		}, "1 3"},
 		{"ends", func() (any, error) { return b.Ends(ctx, []idem.Partition{first, second}) }, "map[{orders.v1 0}:5 {orders.v1 1}:0]"},
-		{"last", func() (any, error) { return b.Last(ctx, first) }, "{3 0}"},
+		{"last", func() (any, error) { return b.Last(ctx, first) }, "{5 0}"},
 		{"the end of an epoch", func() (any, error) { return b.EpochEnd(ctx, first, idem.Position{Offset: 2}) }, "5"},
 		{"the end of an epoch that is not", func() (any, error) { return b.EpochEnd(ctx, first, idem.Position{Offset: 2, Epoch: 7}) }, "-1"},
 		{"configuration", func() (any, error) {

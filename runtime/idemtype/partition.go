@@ -44,8 +44,8 @@ type Assignment struct {
 	// If it is at or after the position, the log still has what was read. EpochEnd returns -1 if
 	// the log does not know the epoch. If EpochEnd is nil, this is not checked.
 	EpochEnd func(context.Context, Position) (int64, error)
-	// Last returns the offset of the next record to be written, as High does, and the current
-	// leader epoch. It may be nil.
+	// Last returns the offset of the next record to be written, also if a transaction is open, and
+	// the current leader epoch. It may be nil.
 	Last func(context.Context) (Position, error)
 }
 

@@ -290,12 +290,13 @@ func (o *Owner) pass(ctx context.Context, end int64) error {
 
 // endOf returns the position at the end of the log, with the current leader epoch: transaction
 // markers may have a later epoch than the last record. It reports false while the broker does not
-// provide it.
+// provide it, and while there are records after the end, such as those of an open transaction:
+// these may have an earlier epoch.
 func (p *Partition) endOf(ctx context.Context, end int64) (idemtype.Position, bool) {
 	ask := p.standby.a.Last
 	if ask == nil {
 		return idemtype.Position{Offset: end, Epoch: -1}, true
 	}
 	last, err := ask(ctx)
-	return idemtype.Position{Offset: end, Epoch: last.Epoch}, err == nil && last.Offset >= end
+	return idemtype.Position{Offset: end, Epoch: last.Epoch}, err == nil && last.Offset == end
 }

@@ -130,7 +130,8 @@ func TestPositionBehindMarkersHasTheEpochOfTheEnd(t *testing.T) {
 	}{
 		{idem.Position{}, errors.New("away"), "1 0"},
 		{idem.Position{Offset: 2, Epoch: 7}, nil, "1 0"},
-		{idem.Position{Offset: 4, Epoch: 7}, nil, "1 0, 3 7"},
+		{idem.Position{Offset: 4, Epoch: 7}, nil, "1 0"}, // the record at 3 may have an earlier epoch
+		{idem.Position{Offset: 3, Epoch: 7}, nil, "1 0, 3 7"},
 	} {
 		last, fails = c.last, c.fails
 		if err := idleAt(t, sink, 3); err != nil {

@@ -44,6 +44,7 @@ type Cursor struct {
 	Epoch int32
 
 	compared int32 // leader epoch of the log with which the position was compared
+	old      int64 // offset after the last record whose leader epoch was lower than an earlier one
 
 	queue   *Queue
 	version int  // of the queue
@@ -102,7 +103,8 @@ const (
 // Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader
 // may have truncated the log below records that are in the queue, or in the ledger: before its
 // first record is accepted, the partition is taken over again, which compares the position with
-// its log.
+// its log. It is also taken over again if the leader epoch went down. If the record has the same
+// epoch after that, the epoch of the position was too high, and the log is the one that was read.
 func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:
@@ -112,8 +114,11 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	case c.State != Reading:
 		return Dropped
 	case m.LeaderEpoch >= 0 && m.LeaderEpoch < c.Epoch:
-		c.State = TakingOver // once, not for each record
-		return OldEpoch
+		if c.old != m.Offset+1 {
+			c.State, c.old = TakingOver, m.Offset+1 // once, not for each record
+			return OldEpoch
+		}
+		c.Epoch = m.LeaderEpoch
 	case c.Epoch >= 0 && m.LeaderEpoch > max(c.Epoch, c.compared):
 		c.State, c.compared = TakingOver, m.LeaderEpoch
 		return NewEpoch
