@@ -147,6 +147,26 @@ func TestARequestThatIsTakenBackMeanwhile(t *testing.T) {
 	rig.Want(t, "rows", rig.Table(t, db), "5=5")
 }
 
+// A request that is replaced by another one while it is done has no effect: the other one has.
+func TestARequestThatIsReplacedMeanwhile(t *testing.T) {
+	t.Parallel()
+	db := rig.Database(t)
+	var p rig.Provider
+	s := p.Service(rig.Terms)
+	p.Call = func(context.Context, int32, int) error { return idem.Permanent(errors.New("refused")) }
+	w := rig.Own(t, s.Consumer(t, db))
+	rig.Apply(t, w, rig.Records(0, "a: effect 1"))
+	p.Call = func(context.Context, int32, int) error {
+		idemtest.Exec(t, db, `UPDATE idem_dead_letter SET asked = 'x', asked_at = clock_timestamp(), asked_number = nextval('idem_fence')`)
+		return nil
+	}
+	rig.Ask(t, db, "replay", 0)
+	rig.Apply(t, w, nil)
+	rig.Apply(t, w, nil)
+	rig.Want(t, "letters", rig.LettersNow(t, db), "0 x discarded")
+	rig.Want(t, "rows", rig.Table(t, db), "")
+}
+
 // The calls of letters run beside one another, in as many slots as there are, and records wait for
 // them no longer than a second in all, also if each look takes a while.
 func TestCallsOfManyLettersUseTheSlots(t *testing.T) {

@@ -101,15 +101,15 @@ func (s *Settling) Info() string {
 }
 
 // settleSQL fails (23514 on idem_assert) if the letter is no longer in the state in which it was
-// read, if the request was withdrawn, or if its record has been erased since: then the transaction
-// must not take effect.
+// read, if the request was withdrawn or replaced by another one, or if its record has been erased
+// since: then the transaction must not take effect.
 const settleSQL = `
 WITH letter AS (
     UPDATE idem_dead_letter SET state = $5::"char", resolved_at = CASE WHEN $9::text IS NULL THEN clock_timestamp() END,
         resolved_seq = CASE WHEN $9 IS NULL THEN $6::bigint END, resolved_by = CASE WHEN $9 IS NULL THEN $7::text END,
         asked = NULL, asked_number = NULL, asked_result = NULL, answer = $8::text, answered_at = clock_timestamp(), expires_at = greatest(clock_timestamp(), created_at) + (expires_at - created_at),
         reason = coalesce($9, reason), key = coalesce($11::uuid, key), result = coalesce($12::bytea, result), response = coalesce($13::bytea, response), version = coalesce(version, $14::text), record = CASE WHEN NOT $10::boolean THEN record END
-    WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) AND (state = 'w' OR asked IS NOT NULL) RETURNING offs
+    WHERE stream = $1::int AND offs = $2::bigint AND seq = $3::bigint AND state = $4::"char" AND ($5 = 'x' OR erased_by IS NULL) AND (state = 'w' OR asked IS NOT NULL AND asked_at = $15::timestamptz) RETURNING offs
 )
 INSERT INTO idem_assert (what) SELECT 'letter' WHERE NOT EXISTS (SELECT FROM letter)`
 
@@ -133,7 +133,7 @@ func (s *Settling) Statement(stream int32, seq int64) pipeline.Statement {
 		drop[0] = 1
 	}
 	return pipeline.Statement{Is: Settle, Args: [][]byte{
-		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, called, response, version,
+		ledger.Int4(stream), ledger.Int8(l.Offset), ledger.Int8(l.Seq), {l.State}, {s.State}, ledger.Int8(seq), []byte(l.By), []byte(s.Answer), reason, drop, key, called, response, version, ledger.Timestamp(l.AskedAt),
 	}}
 }
 
