@@ -39,7 +39,8 @@ const (
 	// locked, so it is greater than the previous one. Whether an expired lease becomes interrupted
 	// depends on the setting of the event that acquired it, not on that of the new ask. An
 	// operator's decision applies to tokens smaller than its number; a decision with a result
-	// makes no call.
+	// makes no call. A completed event's lease is available after its window, before the upkeep
+	// deletes it: the event that asks is a new one.
 	acquireSQL = `
 INSERT INTO idem_lease AS l (consumer, key, def, fp, state, owner, fence, attempts, term, interrupts, keep, expires_at, forget_at,
     decision, result, holder)
@@ -55,12 +56,13 @@ ON CONFLICT (consumer, key) DO UPDATE SET
     def = excluded.def, fp = excluded.fp, owner = excluded.owner, fence = nextval('idem_fence'),
     state = CASE WHEN excluded.result IS NOT NULL THEN 'd'::"char" WHEN l.state = 'p' AND l.interrupts AND l.owner <> excluded.owner THEN 'i' ELSE 'p' END,
     attempts = CASE WHEN excluded.result IS NOT NULL OR l.state = 'p' AND (l.interrupts OR l.owner = excluded.owner) THEN l.attempts
-                    WHEN l.state IN ('f', 'i') AND excluded.decision > l.fence THEN 1 ELSE l.attempts + 1 END,
+                    WHEN l.state = 'c' OR l.state IN ('f', 'i') AND excluded.decision > l.fence THEN 1 ELSE l.attempts + 1 END,
     error = CASE WHEN excluded.result IS NOT NULL THEN NULL
                  WHEN l.state = 'p' AND l.interrupts AND l.owner <> excluded.owner THEN 'the lease ended before the call did' ELSE l.error END,
     term = excluded.term, interrupts = excluded.interrupts, keep = excluded.keep, decision = excluded.decision, result = excluded.result,
     expires_at = excluded.expires_at, changed_at = clock_timestamp(), forget_at = excluded.forget_at, holder = excluded.holder
 WHERE CASE l.state
+    WHEN 'c' THEN l.forget_at <= clock_timestamp() AND ` + agreeSQL + `
     WHEN 'f' THEN ` + overSQL + ` OR excluded.decision > l.fence OR excluded.result IS NOT NULL
     WHEN 'p' THEN ` + overSQL + ` AND (l.def <> excluded.def OR l.fp = excluded.fp)
     WHEN 'i' THEN (excluded.decision > l.fence OR excluded.result IS NOT NULL) AND (l.def <> excluded.def OR l.fp = excluded.fp)
@@ -103,7 +105,7 @@ SELECT n FROM held`
 
 	// recordSQL also accepts a row that is already in the new state, because the reply to an
 	// earlier statement was lost. The row is then not changed. The term of a failed call is its
-	// pause.
+	// pause, before whose end it is not forgotten.
 	recordSQL = `
 WITH held AS (
     SELECT a.*, l.lease
@@ -123,7 +125,7 @@ WITH held AS (
     FROM held WHERE (lease).state = 'p'
     ON CONFLICT (consumer, key) DO UPDATE SET
         state = excluded.state, result = excluded.result, error = excluded.error, attempts = excluded.attempts,
-        term = excluded.term, expires_at = excluded.expires_at, changed_at = clock_timestamp(), forget_at = ` + laterSQL + ` + l.keep
+        term = excluded.term, expires_at = excluded.expires_at, changed_at = clock_timestamp(), forget_at = ` + laterSQL + ` + greatest(l.keep, excluded.term)
 )
 SELECT n FROM held`
 
