@@ -72,11 +72,8 @@ WITH own AS (
 INSERT INTO idem_assert (what) SELECT 'append' WHERE NOT EXISTS (SELECT FROM own)`
 
 	// StreamsSQL lists the streams of a topic, also those of topics that had its name before,
-	// and how many partitions it had when each began; 0 if that row was trimmed.
-	StreamsSQL = `
-SELECT s.stream, s.topic_id, s.partition, coalesce(g.parts, 0)
-FROM idem_stream s LEFT JOIN idem_ledger g ON g.stream = s.stream AND g.seq = 0
-WHERE s.consumer = $1 AND s.topic = $2 ORDER BY s.stream`
+	// and how many partitions it had when each began; 0 if that is not known.
+	StreamsSQL = `SELECT stream, topic_id, partition, parts FROM idem_stream WHERE consumer = $1 AND topic = $2 ORDER BY stream`
 
 	// StreamSQL finds one stream.
 	StreamSQL = `
@@ -104,7 +101,7 @@ SELECT own.next, EXISTS (SELECT FROM last WHERE last.written_at > own.written_at
 	// start a second chain. It is refused (23502) if the number that it draws has rows already: of
 	// streams that an older idem_stream does not know. The next one draws another number.
 	GenesisSQL = `
-WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition) VALUES ($1, $2, $3, $4) RETURNING stream)
+WITH s AS (INSERT INTO idem_stream (consumer, topic, topic_id, partition, parts) VALUES ($1, $2, $3, $4, $8) RETURNING stream)
 INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer, written_at)
 SELECT stream, CASE WHEN EXISTS (SELECT FROM idem_ledger l WHERE l.stream = s.stream) OR EXISTS (SELECT FROM idem_operator o WHERE o.stream = s.stream)
            OR EXISTS (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream) THEN NULL ELSE 0 END,
