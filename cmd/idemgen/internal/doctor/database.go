@@ -16,6 +16,7 @@ import (
 // ledger is what the database says of a partition.
 type ledger struct {
 	operate.Tail
+	stream  int32
 	topicID string
 }
 
@@ -283,7 +284,7 @@ func (e *examination) readLedgers(ctx context.Context) (ledgers map[string]map[i
 		if ledgers[s.Topic] == nil {
 			ledgers[s.Topic] = map[int32]ledger{}
 		}
-		ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.TopicID}
+		ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.Stream, s.TopicID}
 	}
 	return ledgers, all, nil
 }

@@ -278,13 +278,17 @@ func (k *cluster) group(ctx context.Context) error {
 	if k.noOffsets != nil {
 		return k.noOffsets
 	}
+	var unknown error
 	k.committed.Each(func(o kadm.OffsetResponse) {
 		l, is := k.ledgers[o.Topic][o.Partition]
-		if !is || o.At <= l.Position {
+		if !is || o.At <= l.Position || unknown != nil {
 			return
 		}
-		if consumer, ours := operate.CommittedBy(o.Metadata); ours {
-			k.report(Failure, o.Topic, o.Partition, lostAdvice, "the database lost commits: consumer %s has committed offset %d in Kafka, and the next record to apply is %d", consumer, o.At, l.Position)
+		if consumer, ours := operate.CommittedBy(o.Metadata); ours { // the position may also have been set back
+			var lost bool
+			if lost, unknown = operate.LostCommits(ctx, k.Database, l.stream, o.At, o.Metadata); lost {
+				k.report(Failure, o.Topic, o.Partition, lostAdvice, "the database lost commits: consumer %s has committed offset %d in Kafka, and the next record to apply is %d", consumer, o.At, l.Position)
+			}
 			return
 		}
 		state, advice := Failure, "check that this is the right database, and that nothing else commits offsets for this group"
@@ -294,7 +298,7 @@ func (k *cluster) group(ctx context.Context) error {
 		}
 		k.report(state, o.Topic, o.Partition, advice, "the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)
 	})
-	return nil
+	return unknown
 }
 
 // begin says how a partition without a ledger begins if the group has committed an offset, and

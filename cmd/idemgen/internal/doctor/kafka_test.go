@@ -16,6 +16,7 @@ import (
 	dbledger "github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // aCluster is one whose topics begin at offset 5 and end at 20.
@@ -41,7 +42,7 @@ func (k *cluster) compare(t Topic, partitions int32, in log) string {
 
 // at is a ledger of a topic with one partition.
 func at(position int64, changes ...func(*ledger)) ledger {
-	l := ledger{operate.Tail{Position: position, Epoch: 3, Partitions: 1, Unmoved: 119.6}, uuidText(kadm.TopicID{1})}
+	l := ledger{operate.Tail{Position: position, Epoch: 3, Partitions: 1, Unmoved: 119.6}, 1, uuidText(kadm.TopicID{1})}
 	for _, change := range changes {
 		change(&l)
 	}
@@ -223,14 +224,22 @@ func TestWhereAPartitionBegins(t *testing.T) {
 	}
 }
 
-// An offset of the group behind the ledger's position says that commits were lost, or that
-// another program has consumed. Without members the service does not run.
+// An offset of the group past the ledger's position says that commits were lost, that an operator
+// set the position back, or that another program has consumed. Without members the service does
+// not run.
 func TestOffsetsOfTheGroupAreCompared(t *testing.T) {
 	const (
 		ahead = "the group has committed offset 11 in Kafka, and the next record to apply is 10 | "
 		check = "check that this is the right database, and that nothing else commits offsets for this group"
 		takes = "if the program that this service takes over from has consumed meanwhile, make its ids known with idemgen adopt keys: the service then applies what follows (docs/adopt.md); otherwise "
 	)
+	db := idemtest.Migrated(t, "../../../../templates/sql")
+	idemtest.Exec(t, db, `INSERT INTO idem_stream (stream, id, consumer, topic, topic_id, partition) OVERRIDING SYSTEM VALUE VALUES (1, '01000000-0000-0000-0000-000000000000', 'orders', 't', gen_random_uuid(), 0);
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer) VALUES (1, 0, '02000000-0000-0000-0000-000000000000', 11, 11, 'g', -1, 3, 1, 0, '', 'w'),
+	(1, 1, '03000000-0000-0000-0000-000000000000', 11, 10, 'r', -1, 3, 1, 0, 'set back', 'o')`)
+	lost := dbledger.Mark{Stream: wire.UUID{1}, Seq: 2, Token: wire.UUID{4}, Consumer: "orders"}
+	setBack, another := lost, lost
+	setBack.Seq, setBack.Token, another.Stream = 0, wire.UUID{2}, wire.UUID{5}
 	for what, c := range map[string]struct {
 		members   int
 		partition int32
@@ -242,11 +251,14 @@ func TestOffsetsOfTheGroupAreCompared(t *testing.T) {
 		"none":               {0, 0, 10, "", "", "warn group g: it has no members: the service does not run | start the service"},
 		"as far":             {1, 0, 10, "", "", "ok group g: 1 member; one that was killed counts until its session ends"},
 		"no ledger":          {2, 1, 11, "", "", "ok group g: 2 members; one that was killed counts until its session ends"},
-		"lost commits":       {1, 0, 11, dbledger.Mark{Consumer: "orders"}.String(), "committed", "FAIL partition t/0: the database lost commits: consumer orders has committed offset 11 in Kafka, and the next record to apply is 10 | " + lostAdvice},
+		"set back":           {1, 0, 11, setBack.String(), "committed", "ok group g: 1 member; one that was killed counts until its session ends"},
+		"of another chain":   {1, 0, 11, another.String(), "", "ok group g: 1 member; one that was killed counts until its session ends"},
+		"lost commits":       {1, 0, 11, lost.String(), "committed", "FAIL partition t/0: the database lost commits: consumer orders has committed offset 11 in Kafka, and the next record to apply is 10 | " + lostAdvice},
 		"of another program": {1, 0, 11, "x", "earliest", "FAIL partition t/0: " + ahead + check},
 		"a take-over":        {1, 0, 11, "x", "committed", "warn partition t/0: " + ahead + takes + check},
 	} {
 		k := aCluster(map[int32]ledger{0: at(10)})
+		k.Database = db
 		k.members, k.Topics = c.members, []Topic{{Name: "other", StartFrom: "committed"}, {Name: "t", StartFrom: c.from}}
 		k.committed = kadm.OffsetResponses{"t": {c.partition: {Offset: kadm.Offset{Topic: "t", Partition: c.partition, At: c.committed, Metadata: c.metadata}}}}
 		err := k.group(t.Context())
