@@ -50,6 +50,7 @@ type Topic struct {
 	Name      string
 	StartFrom string        // earliest, latest or committed
 	Window    time.Duration // the shortest one of its keys; 0 if it stores none
+	Fixed     bool          // the service relies on the number of partitions: another one halts them
 	Schemas   []Schema      // of values and record keys whose writers' schemas are in a registry
 }
 

@@ -187,7 +187,7 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
 			wrong(p, "topic-recreated", "the topic has another id than in the ledger: it was deleted and created again, or this is another cluster")
-		case l.Partitions != int32(len(d.Partitions)):
+		case t.Fixed && l.Partitions != int32(len(d.Partitions)):
 			wrong(p, "partitions-changed", "the topic has %s, and had %d when the ledger was written", count(len(d.Partitions), "partition"), l.Partitions)
 		case l.Position < start:
 			wrong(p, "retention-passed", "the topic begins at offset %d, and the next record to apply is %d: Kafka deleted records before they were applied", start, l.Position)

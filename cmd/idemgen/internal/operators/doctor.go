@@ -127,7 +127,7 @@ func current(spec generator.Spec) (checks []doctor.Check, _ *doctor.Service, err
 	is := result.Needs()[0]
 	service := &doctor.Service{Consumer: is.Consumer, Schema: is.Schema, Tables: is.Tables, Effects: is.Effects}
 	for _, t := range is.Topics {
-		topic := doctor.Topic{Name: t.Name, StartFrom: t.StartFrom, Window: t.Window}
+		topic := doctor.Topic{Name: t.Name, StartFrom: t.StartFrom, Window: t.Window, Fixed: t.Fixed}
 		for _, s := range t.Schemas {
 			topic.Schemas = append(topic.Schemas, doctor.Schema(s))
 		}
