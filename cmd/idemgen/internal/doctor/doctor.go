@@ -1,6 +1,6 @@
 // Package doctor looks at what is around a service: its database, its topics, its Redis. It
 // changes nothing. It must not import any package of this module but internal/avromsg,
-// internal/operate, internal/pgtable and runtime/avro/registry.
+// internal/operate, internal/pgtable, internal/retention and runtime/avro/registry.
 package doctor
 
 import (

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -237,37 +235,6 @@ func uuidText(id kadm.TopicID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// retention compares how long a topic keeps records with how long their keys are known.
-func (k *cluster) retention(ctx context.Context, t Topic) {
-	if t.Window == 0 {
-		return
-	}
-	about := "retention of " + t.Name
-	configs, err := k.admin.DescribeTopicConfigs(ctx, t.Name)
-	if err == nil && len(configs) > 0 {
-		err = configs[0].Err
-	}
-	if err != nil || len(configs) == 0 {
-		k.add(Skipped, about, "compare retention.ms with the window of the keys, "+days(t.Window), "the topic's configuration could not be read: %v", err)
-		return
-	}
-	is := map[string]string{}
-	for _, c := range configs[0].Configs {
-		is[c.Key] = c.MaybeValue()
-	}
-	const advice = "reading the topic from its beginning again may apply events twice, because their keys are no longer known: make the window longer, or the retention shorter"
-	ms, err := strconv.ParseInt(is["retention.ms"], 10, 64)
-	kept := time.Duration(ms) * time.Millisecond
-	switch {
-	case !strings.Contains(is["cleanup.policy"], "delete") || err == nil && ms < 0:
-		k.add(Warning, about, advice, "records are kept for ever, and their keys for %s", days(t.Window))
-	case err == nil && kept > t.Window:
-		k.add(Warning, about, advice, "records are kept for %s, and their keys for %s", days(kept), days(t.Window))
-	default:
-		k.add(OK, about, "", "records are kept for %s, and their keys for %s", days(kept), days(t.Window))
-	}
-}
-
 // group looks at who reads, and at the offsets that are committed in Kafka.
 func (k *cluster) group(ctx context.Context) error {
 	if n := k.members; n > 0 {
@@ -360,12 +327,4 @@ func (k *cluster) countMembers(ctx context.Context) int {
 		return 0
 	}
 	return len(groups[k.Group].Members)
-}
-
-// days is a time as a spec has it, if it is whole days.
-func days(d time.Duration) string {
-	if n := d / (24 * time.Hour); n > 0 && d%(24*time.Hour) == 0 {
-		return fmt.Sprintf("%dd", n)
-	}
-	return d.String()
 }

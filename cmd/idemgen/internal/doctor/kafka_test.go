@@ -307,6 +307,8 @@ func TestRetentionIsComparedWithTheWindow(t *testing.T) {
 		{"delete", "0", time.Hour, "ok retention of t: records are kept for 0s, and their keys for 1h0m0s"},
 		{"delete", "-1", 24 * time.Hour, "warn retention of t: records are kept for ever, and their keys for 1d" + again},
 		{"compact", "1", 48 * time.Hour, "warn retention of t: records are kept for ever, and their keys for 2d" + again},
+		{"delete", "9223372036854775807", 24 * time.Hour, "warn retention of t: records are kept for ever, and their keys for 1d" + again},
+		{"delete", "x", 24 * time.Hour, `skip retention of t: the topic's configuration could not be read: retention.ms: strconv.ParseInt: parsing "x": invalid syntax | compare retention.ms with the window of the keys, 1d`},
 	} {
 		configs := []kadm.AlterConfig{{Name: "cleanup.policy", Value: &c.policy}, {Name: "retention.ms", Value: &c.ms}}
 		if answers, err := k.admin.AlterTopicConfigs(t.Context(), configs, "t"); err != nil || answers[0].Err != nil {
