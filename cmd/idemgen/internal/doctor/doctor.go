@@ -1,6 +1,7 @@
 // Package doctor looks at what is around a service: its database, its topics, its Redis. It
 // changes nothing. It must not import any package of this module but internal/avromsg,
-// internal/operate, internal/pgtable, internal/retention and runtime/avro/registry.
+// internal/operate, internal/pgtable, internal/retention, runtime/avro/registry and
+// runtime/redislease.
 package doctor
 
 import (

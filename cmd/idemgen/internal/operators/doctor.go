@@ -43,7 +43,7 @@ func doctorCommand() *cobra.Command {
 - which members the consumer group has;
 - whether events wait in an outbox, and which relay leads;
 - whether records of the schemas in a registry can be read;
-- what Redis does when it is full.
+- whether settings of Redis make it lose leases.
 
 Below a line that is not ok, it prints what to do. The exit code is 1 if a check fails.
 
