@@ -8,6 +8,7 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/sqlcode"
 	"github.com/idemgen/idemgen/internal/pgtable"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // Needs describes what a service requires of its database and its broker.
@@ -24,6 +25,7 @@ type TopicNeeds struct {
 	Name      string
 	StartFrom string        // earliest, latest or committed
 	Window    time.Duration // shortest window of its keys; 0 if it stores none
+	Fixed     bool          // the spec relies on the number of partitions: another one halts them
 	Schemas   []Schema      // the reader's schemas, if writers' schemas are in a registry
 }
 
@@ -43,7 +45,8 @@ func (r *Result) Needs() (all []Needs) {
 			n.Tables = append(n.Tables, wanted(s, t))
 		}
 		for _, t := range s.Topics {
-			needs := TopicNeeds{StartFrom: t.StartFrom, Window: t.ShortestWindow(), Schemas: schemasOf(t)}
+			is := wire.Topic{Ordered: t.Ordered, Chain: t.LongestWindow(true), Parks: t.Parks()}
+			needs := TopicNeeds{StartFrom: t.StartFrom, Window: t.ShortestWindow(), Fixed: is.ReliesOnPartition(), Schemas: schemasOf(t)}
 			for _, name := range t.Kafka {
 				needs.Name = name
 				n.Topics = append(n.Topics, needs)

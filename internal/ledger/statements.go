@@ -117,17 +117,6 @@ RETURNING stream`
 	StandingSQL = `
 SELECT id, coalesce(lost_from, -1), coalesce(lost_to, -1), coalesce(lost_fence, 0) FROM idem_stream WHERE stream = $1`
 
-	// KnowsSQL reports whether a chain has, or had, a row, whose position is $4. A chain whose rows
-	// from there on were trimmed had it unless its position was never that far, until an operator set
-	// it back for the first time since.
-	KnowsSQL = `
-SELECT EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
-    OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
-       AND $4 <= coalesce((SELECT prev FROM (SELECT seq, prev FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r'
-                           UNION ALL SELECT seq, prev FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r') r
-                           ORDER BY seq LIMIT 1),
-                          (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1))`
-
 	// LostSQL records that the commits of offsets $2 to $3 are gone, and that decisions below number
 	// $4 are older than that, unless that is known: the mark that says so has no token above $5.
 	LostSQL = `

@@ -69,20 +69,6 @@ func Stored(part Part) *Difference {
 	return nil
 }
 
-// StoredOfRuntime is [Stored] for a table of the runtime.
-func StoredOfRuntime(part Part) *Difference {
-	switch part.Kind {
-	case "foreign":
-		return nil
-	case Citus:
-		return ofCitus("the runtime's table", part)
-	}
-	return &Difference{
-		Text:   fmt.Sprintf("the runtime's table %s is %s", part.SQL, part.Kind),
-		Advice: "ALTER TABLE " + part.SQL + " SET LOGGED; the protocol needs it after a crash",
-	}
-}
-
 func (c *comparison) storage() {
 	for _, part := range c.have.Parts {
 		if d := Stored(part); d != nil {

@@ -58,6 +58,8 @@ func inspect(ctx context.Context, c *redis.Client) ([]string, error) {
 		warn("it is a replica, which cannot write leases; connect to its master")
 	case info["aof_enabled"] == "0" && info["connected_slaves"] == "0":
 		warn("appendonly is off, and it has no replica: a restart loses all leases, and their calls are made twice")
+	case info["aof_enabled"] == "0": // its replicas then copy the empty data
+		warn("appendonly is off: a restart before a replica takes over loses all leases, and their calls are made twice")
 	}
 	return told, nil
 }

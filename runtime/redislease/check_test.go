@@ -20,12 +20,16 @@ var _ lease.Checker = (*redislease.Store)(nil)
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	primary := redistest.Start(t, durable)
-	_, port, _ := strings.Cut(primary.Addr(), ":")
-	replica := redistest.Start(t, map[string]string{"replicaof": "127.0.0.1 " + port})
-	kept := client(t, primary)
-	if n := kept.Wait(t.Context(), 1, 10*time.Second).Val(); n != 1 {
-		t.Fatalf("%d replicas", n)
+	replicaOf := func(primary *redistest.Server) *redistest.Server {
+		_, port, _ := strings.Cut(primary.Addr(), ":")
+		replica := redistest.Start(t, map[string]string{"replicaof": "127.0.0.1 " + port})
+		if n := client(t, primary).Wait(t.Context(), 1, 10*time.Second).Val(); n != 1 {
+			t.Fatalf("%d replicas", n)
+		}
+		return replica
 	}
+	replica, inMemory := replicaOf(primary), redistest.Start(t, nil)
+	replicaOf(inMemory)
 	for what, c := range map[string]struct {
 		of   *redistest.Server
 		says string // "" is no warning
@@ -33,6 +37,7 @@ func TestCheck(t *testing.T) {
 		"one that keeps what it knows": {primary, ""},
 		"a replica":                    {replica, "it is a replica, which cannot write leases"},
 		"in memory":                    {redistest.Start(t, nil), "appendonly is off, and it has no replica"},
+		"in memory, twice":             {inMemory, "appendonly is off: a restart before a replica takes over loses all leases"},
 		"it evicts":                    {redistest.Start(t, map[string]string{"appendonly": "yes", "maxmemory-policy": "allkeys-lru"}), "maxmemory-policy is allkeys-lru"},
 	} {
 		warnings, err := redislease.New(client(t, c.of)).Check(t.Context())
@@ -79,6 +84,12 @@ func TestCheckOfSeveralServers(t *testing.T) {
 	cluster := redistest.StartCluster(t)
 	c := redis.NewClusterClient(&redis.ClusterOptions{Addrs: cluster.Addrs()})
 	defer c.Close()
+	err := c.ForEachMaster(t.Context(), func(ctx context.Context, one *redis.Client) error {
+		return one.ConfigSet(ctx, "appendonly", "yes").Err()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	store := redislease.New(c)
 	if warnings, err := store.Check(t.Context()); err != nil || len(warnings) != 0 {
 		t.Errorf("warnings %q (%v)", warnings, err)

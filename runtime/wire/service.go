@@ -62,7 +62,7 @@ type Topic struct {
 	Name      string // in Kafka
 	StartFrom StartFrom
 	OnFailure FailurePolicy // for records whose event does not say otherwise
-	Ordered   bool          // assume: [ordered]: a changed number of partitions halts the partition
+	Ordered   bool          // assume: [ordered]
 	Window    time.Duration // longest window of the keys that all partitions share (copies: anywhere); 0 = there are none
 	Chain     time.Duration // longest window of the keys in the chain (copies: same_partition); 0 = there are none
 	Shortest  time.Duration // shortest window, if it is neither of these
@@ -77,6 +77,10 @@ type Topic struct {
 	// NewPlan returns a plan with its own buffers; the runtime keeps one per partition.
 	NewPlan func() Plan
 }
+
+// ReliesOnPartition reports whether the spec relies on which partition a record is in. If so, a
+// changed number of partitions halts them.
+func (t *Topic) ReliesOnPartition() bool { return t.Ordered || t.Chain > 0 || t.Parks }
 
 // Statements returns the statements that the topic's plans pass to [Batch.Write], in order. The
 // runtime prepares them when it opens a connection.

@@ -60,7 +60,7 @@ var catalogBugs = []mutant{
 		in("./internal/pgtable", "Read").Replace(`$t.Citus`, `false`),
 		"./runtime/internal/catalog", "TestTablesAreComparedWithTheSpec"},
 	{"any encoding is taken",
-		in(room, "runtimeRefusal").Replace(`$f.detail != "UTF8"`, `$f.detail == ""`),
+		in("./internal/pgtable", "Unfit").Replace(`is.Encoding != "UTF8"`, `is.Encoding == ""`),
 		catalogs, "TestOtherEncodingsAreRefusedAtTheStart"},
 }
 

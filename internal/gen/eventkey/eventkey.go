@@ -235,7 +235,7 @@ func add(k *wire.KeyBuilder, m *wire.Message, f *model.Field) error {
 	case model.Decimal:
 		k.Decimal(f.Name, t.Decimal())
 	case model.Timestamp:
-		k.Time(f.Name, moment(t, f.Type.Notation))
+		k.Time(f.Name, moment(t, f.Type))
 	case model.Date:
 		k.Date(f.Name, day(t, f.Type.Notation))
 	case model.Bytes:
@@ -281,11 +281,14 @@ func known(enum *model.Type, text string) error {
 	return fmt.Errorf("must be one of %s", strings.Join(all, ", "))
 }
 
-func moment(t wire.Text, n model.Notation) time.Time {
-	if n == model.Usual {
+func moment(t wire.Text, is model.FieldType) time.Time {
+	switch {
+	case is.AnyTime:
+		return t.AnyEpoch(is.Notation.Unit())
+	case is.Notation == model.Usual:
 		return t.Time()
 	}
-	return t.Epoch(n.Unit())
+	return t.Epoch(is.Notation.Unit())
 }
 
 func day(t wire.Text, n model.Notation) wire.Date {

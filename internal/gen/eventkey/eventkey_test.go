@@ -76,16 +76,17 @@ func TestKeyIsThatOfTheService(t *testing.T) {
 		add   func(k *wire.KeyBuilder)
 		texts []string
 	}{
-		"string":    {func(k *wire.KeyBuilder) { k.Text("f", "42") }, []string{"42"}},
-		"Color":     {func(k *wire.KeyBuilder) { k.Text("f", "red") }, []string{"red"}},
-		"int32":     {func(k *wire.KeyBuilder) { k.Int32("f", 42) }, []string{"42"}},
-		"int64":     {func(k *wire.KeyBuilder) { k.Int64("f", -42) }, []string{"-42"}},
-		"uuid":      {func(k *wire.KeyBuilder) { k.UUID("f", id) }, []string{"01890a5d-ac96-774b-bcce-b302099a8057", "01890A5D-AC96-774B-BCCE-B302099A8057"}},
-		"decimal":   {func(k *wire.KeyBuilder) { k.Decimal("f", wire.MustDecimal("1.5")) }, []string{"1.5", "1.500", "15e-1"}},
-		"timestamp": {func(k *wire.KeyBuilder) { k.Time("f", at) }, []string{"2026-11-23T09:00:00Z", "2026-11-23T10:00:00+01:00"}},
-		"epoch_ms":  {func(k *wire.KeyBuilder) { k.Time("f", at) }, []string{"1795424400000"}},
-		"date":      {func(k *wire.KeyBuilder) { k.Date("f", day) }, []string{"2026-11-23"}},
-		"bytes":     {func(k *wire.KeyBuilder) { k.Bytes("f", []byte("hi?")) }, []string{"aGk/"}},
+		"any_epoch_s": {func(k *wire.KeyBuilder) { k.Time("f", time.Unix(0, 0).UTC()) }, []string{"0"}},
+		"string":      {func(k *wire.KeyBuilder) { k.Text("f", "42") }, []string{"42"}},
+		"Color":       {func(k *wire.KeyBuilder) { k.Text("f", "red") }, []string{"red"}},
+		"int32":       {func(k *wire.KeyBuilder) { k.Int32("f", 42) }, []string{"42"}},
+		"int64":       {func(k *wire.KeyBuilder) { k.Int64("f", -42) }, []string{"-42"}},
+		"uuid":        {func(k *wire.KeyBuilder) { k.UUID("f", id) }, []string{"01890a5d-ac96-774b-bcce-b302099a8057", "01890A5D-AC96-774B-BCCE-B302099A8057"}},
+		"decimal":     {func(k *wire.KeyBuilder) { k.Decimal("f", wire.MustDecimal("1.5")) }, []string{"1.5", "1.500", "15e-1"}},
+		"timestamp":   {func(k *wire.KeyBuilder) { k.Time("f", at) }, []string{"2026-11-23T09:00:00Z", "2026-11-23T10:00:00+01:00"}},
+		"epoch_ms":    {func(k *wire.KeyBuilder) { k.Time("f", at) }, []string{"1795424400000"}},
+		"date":        {func(k *wire.KeyBuilder) { k.Date("f", day) }, []string{"2026-11-23"}},
+		"bytes":       {func(k *wire.KeyBuilder) { k.Bytes("f", []byte("hi?")) }, []string{"aGk/"}},
 	} {
 		s := keyed(t, kind)
 		var k wire.KeyBuilder
@@ -113,6 +114,7 @@ func TestWhatIsNoKeyIsRefused(t *testing.T) {
 		{"int32", "t.v1", "Sad", "f", "4", `topic t.v1 has no event "Sad"; did you mean "Said"?`},
 		{"int32", "t.v1", "", "g", "4", "no event has a key of g: Said has f"},
 		{"Color", "t.v1", "", "f", "blue", "must be one of red, green"},
+		{"epoch_s", "t.v1", "", "f", "0", "f of Said: is out of range: the unit may be wrong"},
 		{"string", "t.v1", "", "f", "", "is empty, but part of the key"},
 	} {
 		_, err := eventkey.Of(keyed(t, c.kind), c.topic, c.event, []eventkey.Value{{Name: c.name, Text: c.text}})

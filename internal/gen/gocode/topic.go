@@ -109,10 +109,10 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	if t.Parks() {
 		elems = append(elems, text("Parks: true"))
 	}
-	if w := window(t, false); w > 0 {
+	if w := t.LongestWindow(false); w > 0 {
 		elems = append(elems, pair("Window", duration(w)))
 	}
-	if w := window(t, true); w > 0 {
+	if w := t.LongestWindow(true); w > 0 {
 		elems = append(elems, pair("Chain", duration(w)))
 	}
 	if w := shortest(t); w > 0 {
@@ -142,21 +142,10 @@ func (p *pkg) topicFunc(f *file, t *model.Topic) {
 	})
 }
 
-// window is the longest window of the topic's keys that all partitions remember, or of those
-// that the chain remembers.
-func window(t *model.Topic, samePartition bool) (longest time.Duration) {
-	for _, e := range t.Events {
-		if !e.Key.Offset && e.Key.SamePartition == samePartition {
-			longest = max(longest, e.Key.Window)
-		}
-	}
-	return longest
-}
-
 // shortest is the shortest window of the topic's keys, where it is not the first longest one.
 func shortest(t *model.Topic) time.Duration {
 	least := t.ShortestWindow()
-	if least == cmp.Or(window(t, false), window(t, true)) {
+	if least == cmp.Or(t.LongestWindow(false), t.LongestWindow(true)) {
 		return 0
 	}
 	return least

@@ -40,3 +40,14 @@ func (t *Topic) ShortestWindow() (least time.Duration) {
 	}
 	return least
 }
+
+// LongestWindow is the longest window of the topic's keys that all partitions remember, or of
+// those that the chain of one remembers; 0 if there are none.
+func (t *Topic) LongestWindow(samePartition bool) (longest time.Duration) {
+	for _, e := range t.Events {
+		if !e.Key.Offset && e.Key.SamePartition == samePartition {
+			longest = max(longest, e.Key.Window)
+		}
+	}
+	return longest
+}

@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"regexp"
 	"strconv"
-	"time"
+
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // kinds is a set of what values of one place were.
@@ -30,7 +31,6 @@ const (
 const texts = uuid | timestamp | localTimestamp | date | digits | decimalText | text
 
 var (
-	isUUID    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 	isDigits  = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17})$`)
 	isDecimal = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,99})\.[0-9]{1,99}$`)
 )
@@ -40,25 +40,28 @@ func kindOfText(s string) kinds {
 	if len(s) > 210 {
 		return text
 	}
-	layout := func(l string) bool {
-		_, err := time.Parse(l, s)
-		return err == nil
-	}
 	switch {
-	case isUUID.MatchString(s):
+	case reads(s, func(t wire.Text) { t.UUID() }):
 		return uuid
 	case isDigits.MatchString(s):
 		return digits
 	case isDecimal.MatchString(s):
 		return decimalText
-	case layout(time.RFC3339):
+	case reads(s, func(t wire.Text) { t.Time() }):
 		return timestamp
-	case layout("2006-01-02T15:04:05"):
+	case reads(s, func(t wire.Text) { t.LocalTime() }):
 		return localTimestamp
-	case layout(time.DateOnly):
+	case reads(s, func(t wire.Text) { t.Date() }):
 		return date
 	}
 	return text
+}
+
+// reads reports whether a service reads a text so.
+func reads(s string, as func(wire.Text)) bool {
+	var r wire.Reader
+	as(r.Header(&wire.Message{Headers: []wire.Header{{Name: "v", Value: []byte(s)}}}, "v"))
+	return r.Failure() == nil
 }
 
 // kindOfNumber returns what a JSON number is.

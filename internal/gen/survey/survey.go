@@ -2,7 +2,7 @@
 // there are, their fields, and what identifies an event. It is given one record at a time and
 // keeps counts, types and hashes of it; of the values it keeps only the texts of event types.
 //
-// It must not import any package of this module but asjson and text.
+// It must not import any package of this module but asjson, text and wire.
 package survey
 
 import (

@@ -1,8 +1,9 @@
 // Package catalog queries a database for everything that the guarantee depends on and that
-// generated code cannot know: its encoding, and what others have added to the tables that the
-// service writes. Read returns facts; verdict.go decides their consequences, which
-// docs/production.md lists. CheckTables compares the tables with the spec. The package changes
-// nothing. It must not import any package of this module but ledger, pgtable and wire.
+// generated code cannot know, above all what others have added to the tables that the service
+// writes. Read returns facts; verdict.go decides their consequences, which docs/production.md
+// lists. What the command doctor also looks for is in pgtable. CheckTables compares the tables
+// with the spec. The package changes nothing. It must not import any package of this module but
+// ledger, pgtable and wire.
 package catalog
 
 import (
@@ -22,7 +23,6 @@ type kind string
 
 // The kinds of facts. Facts of partitions and children count as the table's.
 const (
-	encoding   kind = "encoding"   // detail: its name
 	citus      kind = "citus"      // the database has the extension Citus
 	relation   kind = "relation"   // neither a table nor partitioned; detail: pg_class.relkind
 	storage    kind = "storage"    // not permanent, or elsewhere; detail: as pgtable.Part has it, target: the table or partition
@@ -65,9 +65,7 @@ WITH RECURSIVE asked AS (
 	SELECT c.conrelid, o.origin FROM outside o JOIN pg_constraint c ON c.confrelid = o.oid
 	WHERE c.contype = 'f' AND (c.confdeltype NOT IN ('a', 'r') OR c.confupdtype NOT IN ('a', 'r')) AND c.conrelid NOT IN (SELECT oid FROM family)
 ), facts AS (
-	SELECT '' AS name, 'encoding' AS kind, current_setting('server_encoding') AS detail, NULL::text[] AS columns, '' AS target, '' AS action
-	UNION ALL
-	SELECT '', 'citus', '', NULL, '', '' WHERE to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
+	SELECT '' AS name, 'citus' AS kind, '' AS detail, NULL::text[] AS columns, '' AS target, '' AS action WHERE to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
 	UNION ALL
 	SELECT f.name, 'relation', c.relkind::text, NULL, '', '' FROM family f JOIN pg_class c USING (oid) WHERE c.relkind NOT IN ('r', 'p')
 	UNION ALL
@@ -119,11 +117,15 @@ WITH RECURSIVE asked AS (
 )
 SELECT name, kind, detail, coalesce(columns, '{}'), target, action FROM facts ORDER BY name, kind, detail, columns`
 
-// Read queries facts about the tables of a service, by names that the connection's search_path
-// resolves, and about the runtime's tables, and decides the consequences. It skips a table that
-// does not exist: preparing the statements will report it.
+// Read queries whether the database is fit for a service at all, and facts about the service's
+// tables, by names that the connection's search_path resolves, and decides the consequences. It
+// skips a table that does not exist: preparing the statements will report it.
 func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, error) {
-	names, sql := slices.Clone(pgtable.Own), slices.Clone(pgtable.Own)
+	unfit, err := pgtable.Unfit(ctx, conn)
+	if err != nil || unfit != nil {
+		return Findings{Refused: asRefusal(unfit)}, err
+	}
+	var names, sql []string
 	for _, t := range tables {
 		names, sql = append(names, t.Name), append(sql, name(&t))
 	}
@@ -137,7 +139,6 @@ func Read(ctx context.Context, conn *pgx.Conn, tables []wire.Table) (Findings, e
 		return Findings{}, fmt.Errorf("read the catalog: %w", err)
 	}
 	if slices.ContainsFunc(facts, func(f fact) bool { return f.kind == citus }) {
-		names, sql = append(names, pgtable.Beside...), append(sql, pgtable.Beside...)
 		listed, err := pgtable.Distributed(ctx, conn, sql)
 		if err != nil {
 			return Findings{}, err

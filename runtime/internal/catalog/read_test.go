@@ -81,6 +81,7 @@ CREATE TRIGGER x AFTER INSERT ON c_1_1 FOR EACH ROW EXECUTE FUNCTION f()`, "c re
 		"temporary":               {`CREATE TEMPORARY TABLE p (id text PRIMARY KEY)`, "refused: table pg_temp.p is temporary"},
 		"foreign table":           {`DROP TABLE c, p; CREATE FOREIGN DATA WRAPPER w; CREATE SERVER s FOREIGN DATA WRAPPER w; CREATE FOREIGN TABLE p (id text) SERVER s`, "refused: table public.p is a foreign table"},
 		"unlogged ledger":         {`ALTER TABLE idem_ledger SET UNLOGGED`, "refused: the runtime's table public.idem_ledger is unlogged"},
+		"a view of leases":        {`ALTER TABLE idem_lease RENAME TO l; CREATE VIEW idem_lease AS SELECT * FROM l`, "refused: idem_lease is not a table"},
 		"unlogged keys":           {`CREATE UNLOGGED TABLE idem_keys_1 PARTITION OF idem_keys FOR VALUES IN (1)`, "refused: the runtime's table public.idem_keys_1 is unlogged"},
 		"Citus, for other tables": {ofCitus(`o`), "-"},
 		"a table of Citus":        {ofCitus(`c`), "refused: table public.c is a table of Citus (pg_dist_partition lists it)"},

@@ -36,12 +36,13 @@ func decide(tables []wire.Table, facts []fact) Findings {
 	found := Findings{Apart: map[string]wire.Apart{}, AtCommit: map[string]bool{}}
 	for _, f := range facts {
 		i := slices.IndexFunc(tables, func(t wire.Table) bool { return t.Name == f.table })
-		if i < 0 {
-			found.refuse(runtimeRefusal(f))
+		if i < 0 { // it is about the database
 			continue
 		}
 		t := &tables[i]
-		found.refuse(refusal(f))
+		if found.Refused == nil {
+			found.Refused = refusal(f)
+		}
 		if f.kind == deferred && f.action == "trigger" {
 			found.AtCommit[t.Name] = true
 		}
@@ -54,28 +55,6 @@ func decide(tables []wire.Table, facts []fact) Findings {
 		}
 	}
 	return found
-}
-
-func (found *Findings) refuse(err *RefusedError) {
-	if found.Refused == nil {
-		found.Refused = err
-	}
-}
-
-// runtimeRefusal judges the database, and the runtime's own tables.
-func runtimeRefusal(f fact) *RefusedError {
-	switch {
-	case f.kind == encoding && f.detail != "UTF8":
-		return &RefusedError{
-			"the database's encoding is " + f.detail + ", which would store texts other than those sent",
-			"use a database created with ENCODING 'UTF8' (see CREATE DATABASE, TEMPLATE template0), and move the data over with pg_dump",
-		}
-	case f.kind == storage:
-		return asRefusal(pgtable.StoredOfRuntime(f.part()))
-	case f.kind == relation:
-		return &RefusedError{f.table + " is not a table", "apply the runtime's migrations to the schema that search_path finds first"}
-	}
-	return nil
 }
 
 // refusal judges a table of the service.

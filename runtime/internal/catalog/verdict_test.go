@@ -25,6 +25,7 @@ func TestConsequencesOfFacts(t *testing.T) {
 		f.target, f.action = "o", action
 		return f
 	}
+	stored := func(how string) fact { return fact{table: "p", kind: storage, detail: how, target: "s.p"} }
 	at := func(table string, f fact) fact { f.table = table; return f }
 	const foreign = "p records: foreign key k is not in the spec in this form"
 	for _, c := range []struct {
@@ -42,11 +43,8 @@ func TestConsequencesOfFacts(t *testing.T) {
 		{of(reference, "k", "z"), ""},
 		{fact{table: "p", kind: reference, detail: "k", columns: []string{"z"}, target: "p", action: "ra"}, foreign},
 		{of(deferred, "d"), "warned"}, {fact{table: "p", kind: deferred, detail: "d", action: "trigger"}, "at commit, warned"},
-		{fact{table: "p", kind: storage, detail: "unlogged", target: "s.p"}, pgtable.Stored(pgtable.Part{SQL: "s.p", Kind: "unlogged"}).Text},
-		{fact{kind: encoding, detail: "UTF8"}, ""}, {fact{kind: encoding, detail: "LATIN1"}, "the database's encoding is LATIN1, which would store texts other than those sent"},
+		{stored("unlogged"), pgtable.Stored(pgtable.Part{SQL: "s.p", Kind: "unlogged"}).Text},
 		{fact{kind: citus}, ""},
-		{fact{table: "idem_lease", kind: storage, detail: "unlogged", target: "s.l"}, pgtable.StoredOfRuntime(pgtable.Part{SQL: "s.l", Kind: "unlogged"}).Text},
-		{fact{table: "idem_lease", kind: relation, detail: "v"}, "idem_lease is not a table"}, {fact{table: "idem_lease", kind: trigger, detail: "t"}, ""},
 	} {
 		found := decide(tables, []fact{c.f})
 		var got []string
@@ -72,8 +70,8 @@ func TestConsequencesOfFacts(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", c.f, is, c.want)
 		}
 	}
-	found := decide(tables, []fact{of(trigger, "t"), of(check, "c"), of(unique, "u"), {kind: encoding, detail: "A"}, {kind: encoding, detail: "B"}, at("gone", of(check, "c")), at("gone", of(unique, "u"))})
-	if found.Apart["p"] != wire.ApartRecords || found.Apart["gone"] != max(wire.ApartRows, wire.ApartTable) || !strings.Contains(found.Refused.Error(), "encoding is A, which would store texts other than those sent: use a database created with") {
+	found := decide(tables, []fact{of(trigger, "t"), of(check, "c"), of(unique, "u"), stored("unlogged"), stored("temporary"), at("gone", of(check, "c")), at("gone", of(unique, "u"))})
+	if found.Apart["p"] != wire.ApartRecords || found.Apart["gone"] != max(wire.ApartRows, wire.ApartTable) || !strings.Contains(found.Refused.Error(), "table s.p is unlogged: ") {
 		t.Errorf("of many: %v, %v", found.Apart, found.Refused)
 	}
 }

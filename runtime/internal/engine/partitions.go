@@ -8,13 +8,7 @@ import (
 	"github.com/idemgen/idemgen/runtime/internal/engine/chain"
 )
 
-// reliesOnPartition reports whether the spec relies on which partition a record is in.
-func (t *takeOver) reliesOnPartition() bool {
-	topic := t.o.p.topic
-	return topic.Ordered || topic.Chain > 0 || topic.Parks
-}
-
-// promise returns what in the topic's spec relies on it.
+// promise returns what in the topic's spec relies on which partition a record is in.
 func (t *takeOver) promise() string {
 	switch topic := t.o.p.topic; {
 	case topic.Chain == 0 && !topic.Ordered:
@@ -41,7 +35,7 @@ func (t *takeOver) partitionsChanged(before int32) error {
 func (t *takeOver) checkOthers(ctx context.Context) error {
 	p := t.o.p
 	p.standby.others = nil
-	if !t.a.broker || !t.reliesOnPartition() {
+	if !t.a.broker || !t.o.p.topic.ReliesOnPartition() {
 		return nil
 	}
 	n, err := chain.Others(ctx, t.conn, p.process.Service.Consumer, p.id, t.a.TopicID)

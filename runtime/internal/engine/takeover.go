@@ -267,7 +267,7 @@ func (t *takeOver) checkTail(ctx context.Context) error {
 		return nil
 	}
 	switch {
-	case t.reliesOnPartition() && tail.Parts != t.a.Partitions:
+	case t.o.p.topic.ReliesOnPartition() && tail.Parts != t.a.Partitions:
 		return t.partitionsChanged(tail.Parts)
 	case tail.Next < t.a.Low:
 		return t.halt(halt.RetentionPassed, fmt.Sprintf("offsets %d to %d were deleted before they were read: the topic's retention overtook the position", tail.Next, t.a.Low-1),

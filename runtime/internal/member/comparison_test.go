@@ -3,7 +3,6 @@ package member
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -212,46 +211,6 @@ func TestPartitionIsJudgedByWhatIsAsked(t *testing.T) {
 		}
 		if f.holder != holder || f.end != end || f.asked.IsZero() == slices.Contains(test.asked, "ends") {
 			t.Errorf("%s: the log ends at %d behind %q, as of %v; want %d and %q", name, f.end, f.holder, f.asked, end, holder)
-		}
-	}
-}
-
-// topicConfig answers queries for the configuration of a topic.
-type topicConfig struct {
-	Asker
-	of map[string]string
-}
-
-func (c topicConfig) TopicConfig(context.Context, string) (map[string]string, error) {
-	if c.of == nil {
-		return nil, errors.New("no answer")
-	}
-	return c.of, nil
-}
-
-// The retention of a topic is that of records which only their age ends.
-func TestRetentionIsRead(t *testing.T) {
-	t.Parallel()
-	of := func(policy, ms string) map[string]string {
-		return map[string]string{"cleanup.policy": policy, "retention.ms": ms}
-	}
-	for _, test := range []struct {
-		config map[string]string
-		want   string
-	}{
-		{of("delete", "1500"), "1.5s <nil>"},
-		{of("compact,delete", "0"), "0s <nil>"},
-		{of("compact", "1500"), fmt.Sprint(forEver, " <nil>")},
-		{of("delete", "-1"), fmt.Sprint(forEver, " <nil>")},
-		{of("delete", "9223372036854"), "2562047h47m16.854s <nil>"},
-		{of("delete", "9223372036855"), fmt.Sprint(forEver, " <nil>")},
-		{of("delete", "9223372036854775807"), fmt.Sprint(forEver, " <nil>")},
-		{of("delete", "soon"), `0s retention.ms: strconv.ParseInt: parsing "soon": invalid syntax`},
-		{nil, "0s no answer"},
-	} {
-		kept, err := retention(t.Context(), topicConfig{of: test.config}, "orders.v1")
-		if got := fmt.Sprint(kept, " ", err); got != test.want {
-			t.Errorf("of %v: %s, want %s", test.config, got, test.want)
 		}
 	}
 }

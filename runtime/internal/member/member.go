@@ -7,8 +7,8 @@
 // assigns, seeks, pauses and resumes. Queries to brokers have goroutines of their own. Every
 // assigned partition also has a goroutine, which calls the sink.
 //
-// It must not import any package of this module but idemtype, intake, outage,
-// refusal and wire.
+// It must not import any package of this module but idemtype, intake, outage, refusal, retention
+// and wire.
 package member
 
 import (

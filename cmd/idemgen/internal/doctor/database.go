@@ -16,6 +16,7 @@ import (
 // ledger is what the database says of a partition.
 type ledger struct {
 	operate.Tail
+	stream  int32
 	topicID string
 }
 
@@ -45,7 +46,7 @@ func (e *examination) database(ctx context.Context) {
 		about string
 		at    func(context.Context) error
 	}{
-		{"database", e.server}, {"migrations", e.runtimeTables}, {"tables", e.tables}, {"role", e.role},
+		{"database", e.server}, {"database", e.unfit}, {"migrations", e.runtimeTables}, {"tables", e.tables}, {"role", e.role},
 		{"slots", e.slots}, {"ledgers", e.positions},
 		{"processes", e.processes},
 	} {
@@ -113,20 +114,16 @@ func (e *examination) judgeServer(s server) {
 	} else {
 		e.add(OK, "database", "", "PostgreSQL %s answers in %s", s.version, s.took.Round(100*time.Microsecond))
 	}
-	if !s.durable || s.commit == "off" {
-		e.add(Failure, "durability", "turn fsync, full_page_writes and synchronous_commit on: what is committed must survive a crash",
-			"a commit of this server may be lost (fsync and full_page_writes: %s, synchronous_commit: %s)", onOff(s.durable), s.commit)
+	switch {
+	case !s.durable:
+		e.add(Failure, "durability", "turn both on: what is committed must survive a crash", "a commit of this server may be lost: fsync or full_page_writes is off")
+	case s.commit == "off": // only by default: session.Relied turns it on
+		e.add(Warning, "durability", "turn it on for the database, and for roles that use these programs",
+			"synchronous_commit is off by default: the service turns it on in its own sessions, but a crash may undo what operators' commands and other programs have committed")
 	}
 	if s.skew.Abs() > mostSkew {
 		e.add(Warning, "clock", "windows, leases and ages are by the database's clock; let NTP set both", "the clock of the database is %s from that of this machine", s.skew.Round(time.Millisecond))
 	}
-}
-
-func onOff(on bool) string {
-	if on {
-		return "on"
-	}
-	return "off"
 }
 
 // differences adds what a comparison found.
@@ -137,6 +134,15 @@ func (e *examination) differences(about, well string, found []pgtable.Difference
 	if len(found) == 0 {
 		e.add(OK, about, "", "%s", well)
 	}
+}
+
+// unfit says why no service can start on the database, if there is a reason.
+func (e *examination) unfit(ctx context.Context) error {
+	why, err := pgtable.Unfit(ctx, e.Database)
+	if why != nil {
+		e.differences("database", "", []pgtable.Difference{*why})
+	}
+	return err
 }
 
 func (e *examination) runtimeTables(ctx context.Context) error {
@@ -278,7 +284,7 @@ func (e *examination) readLedgers(ctx context.Context) (ledgers map[string]map[i
 		if ledgers[s.Topic] == nil {
 			ledgers[s.Topic] = map[int32]ledger{}
 		}
-		ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.TopicID}
+		ledgers[s.Topic][s.Partition] = ledger{*s.Tail, s.Stream, s.TopicID}
 	}
 	return ledgers, all, nil
 }

@@ -1,6 +1,7 @@
 // Package doctor looks at what is around a service: its database, its topics, its Redis. It
 // changes nothing. It must not import any package of this module but internal/avromsg,
-// internal/operate, internal/pgtable and runtime/avro/registry.
+// internal/operate, internal/pgtable, internal/retention, runtime/avro/registry and
+// runtime/redislease.
 package doctor
 
 import (
@@ -50,6 +51,7 @@ type Topic struct {
 	Name      string
 	StartFrom string        // earliest, latest or committed
 	Window    time.Duration // the shortest one of its keys; 0 if it stores none
+	Fixed     bool          // the service relies on the number of partitions: another one halts them
 	Schemas   []Schema      // of values and record keys whose writers' schemas are in a registry
 }
 

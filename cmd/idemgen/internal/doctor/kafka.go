@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -187,7 +185,7 @@ func (k *cluster) topic(t Topic, d kadm.TopicDetail, in log) {
 			continue
 		case l.topicID != uuidText(d.ID) && l.topicID != uuidText(kadm.TopicID{}):
 			wrong(p, "topic-recreated", "the topic has another id than in the ledger: it was deleted and created again, or this is another cluster")
-		case l.Partitions != int32(len(d.Partitions)):
+		case t.Fixed && l.Partitions != int32(len(d.Partitions)):
 			wrong(p, "partitions-changed", "the topic has %s, and had %d when the ledger was written", count(len(d.Partitions), "partition"), l.Partitions)
 		case l.Position < start:
 			wrong(p, "retention-passed", "the topic begins at offset %d, and the next record to apply is %d: Kafka deleted records before they were applied", start, l.Position)
@@ -237,37 +235,6 @@ func uuidText(id kadm.TopicID) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
 }
 
-// retention compares how long a topic keeps records with how long their keys are known.
-func (k *cluster) retention(ctx context.Context, t Topic) {
-	if t.Window == 0 {
-		return
-	}
-	about := "retention of " + t.Name
-	configs, err := k.admin.DescribeTopicConfigs(ctx, t.Name)
-	if err == nil && len(configs) > 0 {
-		err = configs[0].Err
-	}
-	if err != nil || len(configs) == 0 {
-		k.add(Skipped, about, "compare retention.ms with the window of the keys, "+days(t.Window), "the topic's configuration could not be read: %v", err)
-		return
-	}
-	is := map[string]string{}
-	for _, c := range configs[0].Configs {
-		is[c.Key] = c.MaybeValue()
-	}
-	const advice = "reading the topic from its beginning again may apply events twice, because their keys are no longer known: make the window longer, or the retention shorter"
-	ms, err := strconv.ParseInt(is["retention.ms"], 10, 64)
-	kept := time.Duration(ms) * time.Millisecond
-	switch {
-	case !strings.Contains(is["cleanup.policy"], "delete") || err == nil && ms < 0:
-		k.add(Warning, about, advice, "records are kept for ever, and their keys for %s", days(t.Window))
-	case err == nil && kept > t.Window:
-		k.add(Warning, about, advice, "records are kept for %s, and their keys for %s", days(kept), days(t.Window))
-	default:
-		k.add(OK, about, "", "records are kept for %s, and their keys for %s", days(kept), days(t.Window))
-	}
-}
-
 // group looks at who reads, and at the offsets that are committed in Kafka.
 func (k *cluster) group(ctx context.Context) error {
 	if n := k.members; n > 0 {
@@ -278,13 +245,17 @@ func (k *cluster) group(ctx context.Context) error {
 	if k.noOffsets != nil {
 		return k.noOffsets
 	}
+	var unknown error
 	k.committed.Each(func(o kadm.OffsetResponse) {
 		l, is := k.ledgers[o.Topic][o.Partition]
-		if !is || o.At <= l.Position {
+		if !is || o.At <= l.Position || unknown != nil {
 			return
 		}
-		if consumer, ours := operate.CommittedBy(o.Metadata); ours {
-			k.report(Failure, o.Topic, o.Partition, lostAdvice, "the database lost commits: consumer %s has committed offset %d in Kafka, and the next record to apply is %d", consumer, o.At, l.Position)
+		if consumer, ours := operate.CommittedBy(o.Metadata); ours { // the position may also have been set back
+			var lost bool
+			if lost, unknown = operate.LostCommits(ctx, k.Database, l.stream, o.At, o.Metadata); lost {
+				k.report(Failure, o.Topic, o.Partition, lostAdvice, "the database lost commits: consumer %s has committed offset %d in Kafka, and the next record to apply is %d", consumer, o.At, l.Position)
+			}
 			return
 		}
 		state, advice := Failure, "check that this is the right database, and that nothing else commits offsets for this group"
@@ -294,7 +265,7 @@ func (k *cluster) group(ctx context.Context) error {
 		}
 		k.report(state, o.Topic, o.Partition, advice, "the group has committed offset %d in Kafka, and the next record to apply is %d", o.At, l.Position)
 	})
-	return nil
+	return unknown
 }
 
 // begin says how a partition without a ledger begins if the group has committed an offset, and
@@ -356,12 +327,4 @@ func (k *cluster) countMembers(ctx context.Context) int {
 		return 0
 	}
 	return len(groups[k.Group].Members)
-}
-
-// days is a time as a spec has it, if it is whole days.
-func days(d time.Duration) string {
-	if n := d / (24 * time.Hour); n > 0 && d%(24*time.Hour) == 0 {
-		return fmt.Sprintf("%dd", n)
-	}
-	return d.String()
 }

@@ -16,6 +16,7 @@ import (
 	dbledger "github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/internal/operate"
 	"github.com/idemgen/idemgen/runtime/idemtest"
+	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // aCluster is one whose topics begin at offset 5 and end at 20.
@@ -41,7 +42,7 @@ func (k *cluster) compare(t Topic, partitions int32, in log) string {
 
 // at is a ledger of a topic with one partition.
 func at(position int64, changes ...func(*ledger)) ledger {
-	l := ledger{operate.Tail{Position: position, Epoch: 3, Partitions: 1, Unmoved: 119.6}, uuidText(kadm.TopicID{1})}
+	l := ledger{operate.Tail{Position: position, Epoch: 3, Partitions: 1, Unmoved: 119.6}, 1, uuidText(kadm.TopicID{1})}
 	for _, change := range changes {
 		change(&l)
 	}
@@ -157,11 +158,15 @@ func TestTopicsAreComparedWithTheirLedgers(t *testing.T) {
 		if c.stopped != "" {
 			k.stopped[place{"t", 0}] = c.stopped
 		}
-		if got := k.compare(Topic{}, 1, c.in); got != c.want {
+		if got := k.compare(Topic{Fixed: true}, 1, c.in); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", what, got, c.want)
 		}
 	}
-	k := aCluster(map[int32]ledger{0: at(4, func(l *ledger) { l.Partitions = 2 })})
+	k := aCluster(map[int32]ledger{0: at(10, func(l *ledger) { l.Partitions = 2 })})
+	if got, want := k.compare(Topic{}, 1, log{}), "ok topic t: 1 partition, 1 with a ledger, at most 10 records not applied yet"; got != want {
+		t.Errorf("a topic whose number of partitions may change:\n%s\nwant\n%s", got, want)
+	}
+	k = aCluster(map[int32]ledger{0: at(4, func(l *ledger) { l.Partitions = 2 })})
 	if got, want := k.compare(Topic{}, 2, log{}), passed+halted+"\nskip topic t: 1 partition without a ledger yet | "+
 		"nothing, once the failures above are repaired: the service writes a ledger when it begins to read a partition"; got != want {
 		t.Errorf("half of it:\n%s\nwant\n%s", got, want)
@@ -223,14 +228,22 @@ func TestWhereAPartitionBegins(t *testing.T) {
 	}
 }
 
-// An offset of the group behind the ledger's position says that commits were lost, or that
-// another program has consumed. Without members the service does not run.
+// An offset of the group past the ledger's position says that commits were lost, that an operator
+// set the position back, or that another program has consumed. Without members the service does
+// not run.
 func TestOffsetsOfTheGroupAreCompared(t *testing.T) {
 	const (
 		ahead = "the group has committed offset 11 in Kafka, and the next record to apply is 10 | "
 		check = "check that this is the right database, and that nothing else commits offsets for this group"
 		takes = "if the program that this service takes over from has consumed meanwhile, make its ids known with idemgen adopt keys: the service then applies what follows (docs/adopt.md); otherwise "
 	)
+	db := idemtest.Migrated(t, "../../../../templates/sql")
+	idemtest.Exec(t, db, `INSERT INTO idem_stream (stream, id, consumer, topic, topic_id, partition) OVERRIDING SYSTEM VALUE VALUES (1, '01000000-0000-0000-0000-000000000000', 'orders', 't', gen_random_uuid(), 0);
+INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts, window_seq, info, writer) VALUES (1, 0, '02000000-0000-0000-0000-000000000000', 11, 11, 'g', -1, 3, 1, 0, '', 'w'),
+	(1, 1, '03000000-0000-0000-0000-000000000000', 11, 10, 'r', -1, 3, 1, 0, 'set back', 'o')`)
+	lost := dbledger.Mark{Stream: wire.UUID{1}, Seq: 2, Token: wire.UUID{4}, Consumer: "orders"}
+	setBack, another := lost, lost
+	setBack.Seq, setBack.Token, another.Stream = 0, wire.UUID{2}, wire.UUID{5}
 	for what, c := range map[string]struct {
 		members   int
 		partition int32
@@ -242,11 +255,14 @@ func TestOffsetsOfTheGroupAreCompared(t *testing.T) {
 		"none":               {0, 0, 10, "", "", "warn group g: it has no members: the service does not run | start the service"},
 		"as far":             {1, 0, 10, "", "", "ok group g: 1 member; one that was killed counts until its session ends"},
 		"no ledger":          {2, 1, 11, "", "", "ok group g: 2 members; one that was killed counts until its session ends"},
-		"lost commits":       {1, 0, 11, dbledger.Mark{Consumer: "orders"}.String(), "committed", "FAIL partition t/0: the database lost commits: consumer orders has committed offset 11 in Kafka, and the next record to apply is 10 | " + lostAdvice},
+		"set back":           {1, 0, 11, setBack.String(), "committed", "ok group g: 1 member; one that was killed counts until its session ends"},
+		"of another chain":   {1, 0, 11, another.String(), "", "ok group g: 1 member; one that was killed counts until its session ends"},
+		"lost commits":       {1, 0, 11, lost.String(), "committed", "FAIL partition t/0: the database lost commits: consumer orders has committed offset 11 in Kafka, and the next record to apply is 10 | " + lostAdvice},
 		"of another program": {1, 0, 11, "x", "earliest", "FAIL partition t/0: " + ahead + check},
 		"a take-over":        {1, 0, 11, "x", "committed", "warn partition t/0: " + ahead + takes + check},
 	} {
 		k := aCluster(map[int32]ledger{0: at(10)})
+		k.Database = db
 		k.members, k.Topics = c.members, []Topic{{Name: "other", StartFrom: "committed"}, {Name: "t", StartFrom: c.from}}
 		k.committed = kadm.OffsetResponses{"t": {c.partition: {Offset: kadm.Offset{Topic: "t", Partition: c.partition, At: c.committed, Metadata: c.metadata}}}}
 		err := k.group(t.Context())
@@ -291,6 +307,8 @@ func TestRetentionIsComparedWithTheWindow(t *testing.T) {
 		{"delete", "0", time.Hour, "ok retention of t: records are kept for 0s, and their keys for 1h0m0s"},
 		{"delete", "-1", 24 * time.Hour, "warn retention of t: records are kept for ever, and their keys for 1d" + again},
 		{"compact", "1", 48 * time.Hour, "warn retention of t: records are kept for ever, and their keys for 2d" + again},
+		{"delete", "9223372036854775807", 24 * time.Hour, "warn retention of t: records are kept for ever, and their keys for 1d" + again},
+		{"delete", "x", 24 * time.Hour, `skip retention of t: the topic's configuration could not be read: retention.ms: strconv.ParseInt: parsing "x": invalid syntax | compare retention.ms with the window of the keys, 1d`},
 	} {
 		configs := []kadm.AlterConfig{{Name: "cleanup.policy", Value: &c.policy}, {Name: "retention.ms", Value: &c.ms}}
 		if answers, err := k.admin.AlterTopicConfigs(t.Context(), configs, "t"); err != nil || answers[0].Err != nil {

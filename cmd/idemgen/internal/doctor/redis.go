@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"context"
+	"strings"
 
 	"github.com/redis/go-redis/v9"
+
+	"github.com/idemgen/idemgen/runtime/redislease"
 )
 
-// redis looks at where leases are, if they are there.
+// redis looks at where leases are, if they are there, as the service does at its start.
 func (e *examination) redis(ctx context.Context) {
 	switch {
 	case !e.Effects:
@@ -17,32 +20,41 @@ func (e *examination) redis(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	options, err := redis.ParseURL(e.Redis)
+	redis.SetLogger(silent{}) // what it would print is in the error
+	client, err := openRedis(ctx, e.Redis)
 	if err != nil { // not told: it may quote the password
 		e.add(Failure, "redis", "write redis://host:6379", "--redis, or $REDIS_URL, is not a valid address of a Redis")
 		return
 	}
-	redis.SetLogger(silent{}) // what it would print is in the error
-	client := redis.NewClient(options)
 	defer client.Close()
-	policy, err := client.ConfigGet(ctx, "maxmemory-policy").Result()
-	if err != nil {
-		e.failed("redis", err)
-		return
+	warnings, err := redislease.New(client).Check(ctx)
+	for _, w := range warnings {
+		e.add(Warning, "redis", `read "What Redis needs" in idemgen's docs/production.md, and "Redis lost its data" in docs/operations.md`, "%s", w)
 	}
-	if p := policy["maxmemory-policy"]; p != "noeviction" {
-		e.add(Failure, "redis", "run CONFIG SET maxmemory-policy noeviction: if a lease is evicted, its call may be made twice", "its maxmemory-policy is %s", p)
-		return
-	}
-	kept, err := client.ConfigGet(ctx, "appendonly").Result()
 	switch {
 	case err != nil:
 		e.failed("redis", err)
-	case kept["appendonly"] != "yes":
-		e.add(Warning, "redis", manual("Redis lost its data"), "it evicts nothing, and loses all leases when it restarts (appendonly no): calls are then repeated")
-	default:
-		e.add(OK, "redis", "", "it evicts nothing, and keeps its data on disk")
+	case len(warnings) == 0:
+		e.add(OK, "redis", "", "no setting is known to make it lose leases")
 	}
+}
+
+// openRedis returns a client of the Redis at a URL: of all its masters if it is a Cluster.
+func openRedis(ctx context.Context, url string) (redis.UniversalClient, error) {
+	options, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, err
+	}
+	client := redis.NewClient(options)
+	if info, err := client.Info(ctx, "cluster").Result(); err != nil || !strings.Contains(info, "cluster_enabled:1") {
+		return client, nil // if it does not answer, the check says so
+	}
+	defer client.Close()
+	all, err := redis.ParseClusterURL(url)
+	if err != nil {
+		return nil, err
+	}
+	return redis.NewClusterClient(all), nil
 }
 
 // silent is a logger of go-redis that prints nothing.

@@ -44,6 +44,7 @@ CREATE TABLE orders (id int PRIMARY KEY); CREATE TABLE notes (id int PRIMARY KEY
 	type part = func(*examination) error
 	ctx := t.Context()
 	tables, role1, relay := func(e *examination) error { return e.tables(ctx) }, func(e *examination) error { return e.role(ctx) }, func(e *examination) error { _, err := e.relayRights(ctx); return err }
+	unfit := func(e *examination) error { return e.unfit(ctx) }
 	migrations := func(e *examination) error { return e.runtimeTables(ctx) }
 	ledgers := func(e *examination) error {
 		err := e.positions(ctx)
@@ -85,6 +86,15 @@ INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts
 		{"older ones", "UPDATE idem_schema SET version = version - 1 WHERE part = 'keys'", db, migrations, nil, fmt.Sprintf("FAIL migrations: the database lacks tables of the runtime that this service needs, or has older ones | "+
 			"apply, in their order, all migrations up to those whose names end with _idem_keys_%d.sql", have["keys"])},
 		{"incomplete ones", "ALTER TABLE idem_ledger DROP CONSTRAINT idem_ledger_shape", db, migrations, nil, "FAIL migrations: idem_ledger lacks its constraint idem_ledger_shape | restore what is missing: the migrations of the runtime have the statement"},
+		{"a database that is fit", "", limited, unfit, nil, ""},
+		{"an unlogged one", "ALTER TABLE idem_dead_letter SET UNLOGGED", limited, unfit, nil, "FAIL database: the runtime's table public.idem_dead_letter is unlogged | " +
+			"ALTER TABLE public.idem_dead_letter SET LOGGED; the protocol needs it after a crash"},
+		{"a view", "ALTER TABLE idem_dead_letter SET LOGGED; ALTER TABLE idem_lease RENAME TO lease; CREATE VIEW idem_lease AS SELECT 1 AS id", limited, unfit, nil, "FAIL database: idem_lease is not a table | " +
+			"apply the runtime's migrations to the schema that search_path finds first"},
+		{"one of Citus", "DROP VIEW idem_lease; SET allow_system_table_mods = on; CREATE TABLE pg_catalog.pg_dist_partition (logicalrelid regclass PRIMARY KEY); " +
+			"INSERT INTO pg_catalog.pg_dist_partition VALUES ('idem_assert'); GRANT SELECT ON pg_catalog.pg_dist_partition TO PUBLIC", limited, unfit, nil,
+			"FAIL database: the runtime's table public.idem_assert is a table of Citus (pg_dist_partition lists it): its rows may be on other servers, which do not commit atomically with the position, " +
+				"so events may be lost, or miss rows of earlier events | SELECT undistribute_table('public.idem_assert'), or use a database without Citus"},
 	} {
 		if c.before != "" {
 			idemtest.Exec(t, db, strings.ReplaceAll(c.before, "ROLE", role))

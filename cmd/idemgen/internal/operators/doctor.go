@@ -43,7 +43,7 @@ func doctorCommand() *cobra.Command {
 - which members the consumer group has;
 - whether events wait in an outbox, and which relay leads;
 - whether records of the schemas in a registry can be read;
-- what Redis does when it is full.
+- whether settings of Redis make it lose leases.
 
 Below a line that is not ok, it prints what to do. The exit code is 1 if a check fails.
 
@@ -127,7 +127,7 @@ func current(spec generator.Spec) (checks []doctor.Check, _ *doctor.Service, err
 	is := result.Needs()[0]
 	service := &doctor.Service{Consumer: is.Consumer, Schema: is.Schema, Tables: is.Tables, Effects: is.Effects}
 	for _, t := range is.Topics {
-		topic := doctor.Topic{Name: t.Name, StartFrom: t.StartFrom, Window: t.Window}
+		topic := doctor.Topic{Name: t.Name, StartFrom: t.StartFrom, Window: t.Window, Fixed: t.Fixed}
 		for _, s := range t.Schemas {
 			topic.Schemas = append(topic.Schemas, doctor.Schema(s))
 		}

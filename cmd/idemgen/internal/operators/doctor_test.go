@@ -74,7 +74,7 @@ func wantLines(t *testing.T, got []string, want ...string) {
 	}
 }
 
-const notDurable = "durability: a commit of this server may be lost (fsync and full_page_writes: off, synchronous_commit: off)" // that of the test kit
+const notDurable = "durability: a commit of this server may be lost: fsync or full_page_writes is off" // that of the test kit
 
 // log is a broker with a topic of the shop, and so many records in its first partition.
 func log(t *testing.T, partitions int32, records int) string {
@@ -287,12 +287,14 @@ func TestDoctorSaysWhatIsMissing(t *testing.T) {
 		"kafka: the brokers do not respond: unable to dial: dial tcp 127.0.0.1:1: connect: connection refused")
 }
 
-// Where leases are in Redis, it is asked what it does when it is full.
+// Where leases are in Redis, doctor warns of what the service warns of when it starts. The user
+// that docs/production.md describes may ask.
 func TestDoctorAsksRedis(t *testing.T) {
 	t.Setenv("DATABASE_URL", "")
 	t.Setenv("KAFKA_BROKERS", "")
 	redis := idemtest.StartRedis(t)
 	url := "redis://" + redis.Addr()
+	inMemory := "redis: Redis " + redis.Addr() + ": appendonly is off, and it has no replica: a restart loses all leases, and their calls are made twice"
 	asked := func(state string, args ...string) (lines []string) {
 		for _, line := range checkedOf(t, "../../../../examples/welcome-mail", state, args...) {
 			if strings.HasPrefix(line, "redis: ") {
@@ -302,11 +304,23 @@ func TestDoctorAsksRedis(t *testing.T) {
 		return lines
 	}
 	wantLines(t, asked("skip"), "redis: not examined: no address was given; leases are in Postgres by default")
-	wantLines(t, asked("warn", "--redis", url), "redis: it evicts nothing, and loses all leases when it restarts (appendonly no): calls are then repeated")
+	wantLines(t, asked("warn", "--redis", url), inMemory)
+	_, page, _ := strings.Cut(read(t, "../../../../docs/production.md"), "\nACL SETUSER ")
+	user, _, _ := strings.Cut(page, "\n")
+	if _, err := redis.Do(t.Context(), append([]string{"ACL", "SETUSER"}, strings.Fields(user)...)...); err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, asked("warn", "--redis", "redis://notifications:secret@"+redis.Addr()), inMemory)
 	if _, err := redis.Do(t.Context(), "CONFIG", "SET", "maxmemory-policy", "allkeys-lru"); err != nil {
 		t.Fatal(err)
 	}
-	wantLines(t, asked("FAIL", "--redis", url), "redis: its maxmemory-policy is allkeys-lru")
+	wantLines(t, asked("warn", "--redis", url), inMemory, "redis: Redis "+redis.Addr()+": maxmemory-policy is allkeys-lru: if a lease is evicted, its call may be made twice; set noeviction")
+	for name, value := range map[string]string{"maxmemory-policy": "noeviction", "appendonly": "yes"} {
+		if _, err := redis.Do(t.Context(), "CONFIG", "SET", name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantLines(t, asked("ok", "--redis", url), "redis: no setting is known to make it lose leases")
 	wantLines(t, asked("FAIL", "--redis", "nonsense:"), "redis: --redis, or $REDIS_URL, is not a valid address of a Redis")
 	_, out, _ := run(t, "doctor", "../../../../examples/welcome-mail", "--redis", "redis://127.0.0.1:1")
 	if !strings.Contains(out, "connection refused") || !strings.Contains(out, "= check that it runs, that the address is right") {

@@ -17,7 +17,6 @@ import (
 
 	"github.com/idemgen/idemgen/internal/ledger"
 	"github.com/idemgen/idemgen/runtime/idemtest"
-	"github.com/idemgen/idemgen/runtime/wire"
 )
 
 // shopCluster is a broker whose requests a test can hold up, with old records in the topic of the
@@ -180,7 +179,11 @@ func TestDoctorFindsACommittedOffsetWithoutALedger(t *testing.T) {
 func TestDoctorNamesARestore(t *testing.T) {
 	t.Parallel()
 	c := newShopCluster(t, 7)
-	mark := ledger.Mark{Stream: wire.UUID{1}, Consumer: "order-projector"}.String()
+	of := ledger.Mark{Seq: 9, Consumer: "order-projector"}
+	if err := c.db.QueryRow(t.Context(), `SELECT id FROM idem_stream`).Scan(&of.Stream); err != nil {
+		t.Fatal(err)
+	}
+	mark := of.String()
 	c.commitWith(t, 8, &mark)
 	wantLines(t, checkedAbout(t, "partition", "FAIL", c.db, c.brokers),
 		"partition orders.v1/0: the database lost commits: consumer order-projector has committed offset 8 in Kafka, and the next record to apply is 7")

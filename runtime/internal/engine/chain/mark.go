@@ -72,20 +72,19 @@ type Missing struct {
 
 // Compare compares the chain with marks that its owners made. If it never had the row of one of
 // them, the database lost commits: Compare records which, and moves the fencing tokens past all
-// that may have been in use. It reports false if nothing is missing. A mark of another chain says
-// nothing: an operator began this one.
+// that may have been in use. It reports false if nothing is missing.
 func (c *Chain) Compare(ctx context.Context, conn *pgx.Conn, marks []ledger.Mark, fences bool) (missing Missing, is bool, err error) {
 	missing = Missing{From: c.tail.Next, To: c.tail.Next}
 	known := int64(0) // the highest token in a mark of a row that is gone
 	for _, m := range marks {
-		if m.Stream != c.standing.id || m.Token == c.tail.Token {
+		if m.Token == c.tail.Token {
 			continue
 		}
-		var has bool
-		if err := conn.QueryRow(ctx, ledger.KnowsSQL, c.stream, m.Seq, m.Token, m.Next).Scan(&has); err != nil {
+		gone, err := m.Gone(ctx, conn, c.stream)
+		if err != nil {
 			return missing, false, err
 		}
-		if !has {
+		if gone {
 			is, missing.To, known = true, max(missing.To, m.Next, m.High), max(known, m.Fence)
 		}
 	}
