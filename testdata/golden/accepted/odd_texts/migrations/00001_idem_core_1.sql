@@ -57,6 +57,7 @@ CREATE TABLE IF NOT EXISTS idem_stream (
     partition int NOT NULL,
     id uuid NOT NULL DEFAULT gen_random_uuid(), -- Kafka stores it with the group's offsets: it distinguishes this ledger from one in another database
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    parts int NOT NULL DEFAULT 0, -- number of partitions that the topic had when the stream began; 0 if unknown
     -- All records that were appended before this time have been read. A key is kept until this is one
     -- window later than the time when its event was applied. NULL if unknown.
     seen_at timestamptz,
