@@ -5,30 +5,30 @@ package ledger
 // stream does not say that: a topic may be moved to another cluster and back, and a topic id that
 // was mistyped when it was adopted is not the present one.
 const (
-	// formerSQL reports whether a stream of lastRowsSQL is a former one.
-	formerSQL = `row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1`
+	// isFormerSQL reports whether a stream of lastRowsSQL is a former one.
+	isFormerSQL = `row_number() OVER (PARTITION BY s.consumer, s.topic, s.partition ORDER BY t.written_at DESC NULLS LAST, s.stream DESC) > 1`
 
 	// lastRowsSQL is the streams s, each with the last row t of its chain; NULL if its rows are gone.
 	lastRowsSQL = `idem_stream s
 LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER BY l.seq DESC LIMIT 1) t ON true`
 
-	standingSQL = `
-    SELECT s.stream, s.consumer, s.topic, s.topic_id, s.partition, s.seen_at, s.lost_to, t.next, t.parts, ` + formerSQL + ` AS former
+	// markedSQL is the streams, with whether each is a former one.
+	markedSQL = `
+    SELECT s.stream, s.consumer, s.topic, s.topic_id, s.partition, s.seen_at, s.lost_to, t.next, t.parts, ` + isFormerSQL + ` AS former
     FROM ` + lastRowsSQL + `
 `
 
 	// BehindSQL lists the partitions of a consumer whose position has not passed again what was
 	// found to be gone, of the present topics.
 	BehindSQL = `
-SELECT topic, partition FROM (` + standingSQL + `) s
+SELECT topic, partition FROM (` + markedSQL + `) s
 WHERE consumer = $1 AND NOT former AND lost_to > next ORDER BY topic, partition`
 
 	// ProgressSQL reads the time up to which each partition of a consumer has been read, NULL if that
 	// is not known, and how many partitions its topic has; 0 if that is not known. It leaves former
-	// streams out. If the present topic has fewer partitions than a former one, or some of its
-	// partitions have no chain yet, those of the former one are not left out. They come after
-	// partition 0, which has the present topic's id.
+	// streams out. Where the present topic has no partition of a number, or none with a chain yet, the
+	// one of the topic before it is not a former one.
 	ProgressSQL = `
-SELECT topic, topic_id, partition, seen_at, coalesce(parts, 0) FROM (` + standingSQL + `) s
+SELECT topic, topic_id, partition, seen_at, coalesce(parts, 0) FROM (` + markedSQL + `) s
 WHERE consumer = $1 AND NOT former ORDER BY topic, partition`
 )

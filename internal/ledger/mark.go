@@ -50,12 +50,12 @@ func ReadMark(offset int64, metadata string) (m Mark, ok bool) {
 	return m, true
 }
 
-// knowsSQL reports whether a chain has, or had, a row, whose position is $4; or is another chain
-// than that with id $5. A chain whose rows from there on were trimmed had it unless its position
-// was never that far, until an operator set it back for the first time since.
+// knowsSQL reports whether a chain has id $5, and whether it has, or had, a row, whose position is
+// $4. A chain whose rows from there on were trimmed had it unless its position was never that far,
+// until an operator set it back for the first time since.
 const knowsSQL = `
-SELECT NOT EXISTS (SELECT FROM idem_stream WHERE stream = $1 AND id = $5)
-    OR EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
+SELECT EXISTS (SELECT FROM idem_stream WHERE stream = $1 AND id = $5),
+    EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
     OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
        AND $4 <= coalesce((SELECT prev FROM (SELECT seq, prev FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r'
                            UNION ALL SELECT seq, prev FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r') r
@@ -63,11 +63,11 @@ SELECT NOT EXISTS (SELECT FROM idem_stream WHERE stream = $1 AND id = $5)
                           (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1))`
 
 // Gone reports whether the database lost commits: whether a chain never had the row of the mark. A
-// mark of another chain says nothing, because an operator began this one.
+// mark of another chain says nothing about that, because an operator began this one.
 func (m *Mark) Gone(ctx context.Context, db interface {
 	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
-}, stream int32) (gone bool, err error) {
-	var knows bool
-	err = db.QueryRow(ctx, knowsSQL, stream, m.Seq, m.Token, m.Next, m.Stream).Scan(&knows)
-	return err == nil && !knows, err
+}, stream int32) (gone, other bool, err error) {
+	var same, knows bool
+	err = db.QueryRow(ctx, knowsSQL, stream, m.Seq, m.Token, m.Next, m.Stream).Scan(&same, &knows)
+	return err == nil && same && !knows, err == nil && !same, err
 }

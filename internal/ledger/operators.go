@@ -2,14 +2,14 @@ package ledger
 
 // What operators' commands read and write besides the append.
 const (
-	// ListSQL is every stream with its last row, its open dead letters, at most 10,001, and its
+	// ListSQL is every stream with its last row, its open dead letters, at most 1,001, and its
 	// last row of an operator, which is searched among the newest rows only, a chain may hold
 	// millions, and then among those that were moved. The same rows tell since when the position
 	// has not moved; if all of them left it, the oldest does. The columns of the last row are NULL
 	// if the rows are gone.
 	ListSQL = `
 SELECT s.stream, s.consumer, s.topic, s.topic_id::text, s.partition,
-       ` + formerSQL + `,
+       ` + isFormerSQL + `,
        s.created_at, t.seq, t.next, t.epoch, t.kind::text, t.written_at,
        extract(epoch FROM clock_timestamp() - t.written_at)::float8, t.parts, t.def, t.seq - t.window_seq + 1, coalesce(t.info, ''), coalesce(t.letters, 0), coalesce(t.letters_from, 0),
        (SELECT count(*) FROM (SELECT FROM idem_dead_letter d WHERE d.stream = s.stream AND d.state IN ('d', 'w') LIMIT 1001) n),
@@ -29,7 +29,7 @@ LEFT JOIN LATERAL (
 ORDER BY s.consumer, s.topic, s.partition, s.stream`
 
 	// FormersSQL is the streams of former topics.
-	FormersSQL = `SELECT stream FROM (` + standingSQL + `) s WHERE former`
+	FormersSQL = `SELECT stream FROM (` + markedSQL + `) s WHERE former`
 
 	// LockSQL ends when no append is under way in any stream, and lets none begin before the
 	// transaction ends.

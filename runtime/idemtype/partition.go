@@ -47,6 +47,9 @@ type Assignment struct {
 	// Last returns the offset of the next record to be written, also if a transaction is open, and
 	// the current leader epoch. It may be nil.
 	Last func(context.Context) (Position, error)
+	// Older is a record that the client has delivered, with a leader epoch below that of the position
+	// from which it was read; nil if it has not since Assigned was called last.
+	Older *Position
 }
 
 // TakeOver says when a partition may be taken over again.

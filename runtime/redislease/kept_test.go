@@ -62,6 +62,29 @@ func TestHowLongALeaseIsKept(t *testing.T) {
 	}
 }
 
+// A call that becomes an interrupted one if its process dies is kept for a year, and its end as
+// long as others.
+func TestHowLongACallThatMayBeInterruptedIsKept(t *testing.T) {
+	t.Parallel()
+	c := client(t, redistest.Start(t, nil))
+	store := redislease.New(c)
+	a := ask
+	a.Term, a.Keep, a.Interrupts = time.Minute, time.Hour, true
+	kept := func(what string, err error, want time.Duration) {
+		t.Helper()
+		if ttl := c.PTTL(t.Context(), name).Val(); err != nil || ttl > want || ttl < want-time.Minute {
+			t.Errorf("%s: kept for %v, %v, want %v", what, ttl, err, want)
+		}
+		c.PExpire(t.Context(), name, 10*time.Minute)
+	}
+	_, err := store.Acquire(t.Context(), set, []lease.Ask{a})
+	kept("acquired", err, 365*24*time.Hour)
+	_, err = store.Extend(t.Context(), set, []lease.Hold{held})
+	kept("extended", err, 365*24*time.Hour)
+	_, err = store.Record(t.Context(), set, []lease.End{{Hold: held, State: lease.Done}})
+	kept("done", err, time.Hour)
+}
+
 // sentCommands are the names of the commands that pipelines hold.
 type sentCommands struct {
 	mu    sync.Mutex

@@ -19,8 +19,8 @@ const (
 	// leaseLua is the first part of every script: it reads the lease. Times are in microseconds,
 	// by the server's clock. Tokens are compared as strings of digits, because they do not fit
 	// into a Lua number. A hash expires after its keep time, but not before the lease or pause
-	// that it records has ended, and an interrupted call is kept for a year: it may wait for an
-	// operator.
+	// that it records has ended. An interrupted call is kept for a year, because it may wait for an
+	// operator, and so is a call that becomes one if its process dies.
 	leaseLua = `
 local key = KEYS[1]
 local clock = redis.call('TIME')
@@ -60,8 +60,8 @@ local function read()
   return lease
 end
 
-local function remember(state, keep, least)
-  if state == 'i' then
+local function remember(state, interrupts, keep, least)
+  if state == 'i' or state == 'p' and interrupts == '1' then
     least = math.max(least, 365 * 24 * 3600 * 1000000)
   end
   redis.call('PEXPIRE', key, digits(math.ceil(math.max(keep, least) / 1000)))
@@ -129,7 +129,7 @@ else
     fields[#fields + 1], fields[#fields + 2] = 'result', result
   end
   redis.call('HSET', key, unpack(fields))
-  remember(lease.state, tonumber(keep), tonumber(term))
+  remember(lease.state, interrupts, tonumber(keep), tonumber(term))
 end
 return {'ok', lease.state, lease.owner == owner and 'own' or 'other', lease.def, lease.fp, lease.token,
   digits(lease.attempts), lease.error or '', digits(lease.expires - now), stale and 'stale' or 'current', lease.holder or '', lease.result or false}
@@ -142,7 +142,7 @@ if lease.state ~= 'p' or lease.owner ~= owner or lease.token ~= token then
   return {'ok', 'lost'}
 end
 redis.call('HSET', key, 'expires', digits(now + lease.term))
-remember('p', lease.keep, lease.term)
+remember('p', lease.interrupts, lease.keep, lease.term)
 return {'ok', 'held'}
 `
 
@@ -162,7 +162,7 @@ else
     fields[9], fields[10] = 'result', result
   end
   redis.call('HSET', key, unpack(fields))
-  remember(state, lease.keep, math.max(lease.term, tonumber(pause)))
+  remember(state, lease.interrupts, lease.keep, math.max(lease.term, tonumber(pause)))
 end
 return {'ok', 'held'}
 `

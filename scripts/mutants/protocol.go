@@ -184,7 +184,7 @@ var protocolBugs = []mutant{
 		in(upkeep, "trimSQL").Text(`kind = 'l' OR writer = 'o'`, `kind = 'l'`),
 		upkeep, "TestRowsOfOperatorsAreMoved"},
 	{"a mistyped topic id hides the living ledger",
-		in(ledgers, "formerSQL").Text(`t.written_at DESC NULLS LAST, s.stream DESC`, `s.stream DESC`),
+		in(ledgers, "isFormerSQL").Text(`t.written_at DESC NULLS LAST, s.stream DESC`, `s.stream DESC`),
 		operators, "TestMistypedTopicIDIsNotThePresentOne"},
 	{"16 a worker that was fenced never fences again",
 		in(room, "Partition.Standby").Replace(`state == protocol.Standby`, `state == protocol.Off`),

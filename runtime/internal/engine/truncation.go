@@ -21,6 +21,7 @@ type truncation struct {
 	next  int64 // the position
 	since time.Time
 	end   int64
+	older time.Time // since when records have had a leader epoch below the position's; zero if they had not
 }
 
 // aheadError means that the log ends below the position. It may be temporary.
@@ -63,7 +64,7 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 		case err != nil:
 			return err
 		case end < 0:
-			return t.otherLog(tail)
+			return t.otherLog(tail, "")
 		case end < next:
 			return t.truncated(fmt.Sprintf("the log was truncated at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost the records after it; "+
 				"records written since then have offsets that the ledger counts as done", end, next, tail.Epoch), next, end)
@@ -83,8 +84,26 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 	case !seen.since.IsZero() && !byEpoch && !byOperator(tail):
 		return t.truncated(fmt.Sprintf("the log ended at %d, below the ledger's position %d, and has grown past it since", seen.end, next)+lowestEnd, next, seen.end)
 	}
-	*seen = truncation{next: next}
-	return nil
+	*seen = truncation{next: next, older: seen.older}
+	return t.checkOlder(tail)
+}
+
+// checkOlder compares the position with a record after it. The leader epochs of a log never go
+// down, so a record with a lower epoch than the position's is of another log, although the other
+// log may have a later epoch, too. A leader that was deposed may deliver it for a moment, so the
+// partition halts only if such records come for some time.
+func (t *takeOver) checkOlder(tail ledger.Tail) error {
+	older, since := t.a.Older, &t.o.p.truncation.older
+	if older == nil || older.Offset < tail.Next || older.Epoch >= tail.Epoch {
+		return nil
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	if time.Since(*since) < aheadPatience {
+		return fmt.Errorf("the record at offset %d has leader epoch %d, and the one before the ledger's position %d had epoch %d", older.Offset, older.Epoch, tail.Next, tail.Epoch)
+	}
+	return t.otherLog(tail, fmt.Sprintf(" before offset %d", older.Offset))
 }
 
 // truncated halts a partition whose log was truncated. Its way sets the position back to the
@@ -93,14 +112,14 @@ func (t *takeOver) truncated(reason string, next, end int64) error {
 	return t.halt(halt.LogTruncated, reason, setTo(next, max(end, t.a.Low)))
 }
 
-// otherLog halts a partition whose log has no leader epoch as high as the ledger's. It is unknown
-// which of its records were applied: an operator must choose.
-func (t *takeOver) otherLog(tail ledger.Tail) error {
+// otherLog halts a partition whose log has no leader epoch as high as the ledger's, at all or
+// before an offset. It is unknown which of its records were applied: an operator must choose.
+func (t *takeOver) otherLog(tail ledger.Tail, before string) error {
 	to := min(tail.Next, t.a.High)
 	h := &verdict.Halt{
 		Code: halt.LogTruncated, Offset: -1, Ways: []halt.Way{setTo(tail.Next, to)},
-		Reason: fmt.Sprintf("the log has no leader epoch %d, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
-			"if you know the offset at which the logs differ, name that", tail.Epoch, tail.Next),
+		Reason: fmt.Sprintf("the log has no leader epoch %d%s, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
+			"if you know the offset at which the logs differ, name that", tail.Epoch, before, tail.Next),
 	}
 	if to > t.a.Low {
 		h.Ways = append(h.Ways, setTo(tail.Next, t.a.Low))

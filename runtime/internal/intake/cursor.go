@@ -44,7 +44,6 @@ type Cursor struct {
 	Epoch int32
 
 	compared int32 // leader epoch of the log with which the position was compared
-	old      int64 // offset after the last record whose leader epoch was lower than an earlier one
 
 	queue   *Queue
 	version int  // of the queue
@@ -96,15 +95,15 @@ const (
 	Accepted                // it is in the queue
 	Full                    // it is in the queue, which must be throttled
 	Arrived                 // it was awaited: notify the delivery, and pause the client
-	OldEpoch                // its leader epoch is lower than an earlier one: another topic's log
+	OldEpoch                // its leader epoch is lower than an earlier one: another log, or another topic's
 	NewEpoch                // the log has a new leader, with which the position was not compared
 )
 
 // Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader
 // may have truncated the log below records that are in the queue, or in the ledger: before its
 // first record is accepted, the partition is taken over again, which compares the position with
-// its log. It is also taken over again if the leader epoch went down. If the record has the same
-// epoch after that, the epoch of the position was too high, and the log is the one that was read.
+// its log. It is also taken over again if the leader epoch went down: the sink is told of that
+// record.
 func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:
@@ -114,11 +113,8 @@ func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	case c.State != Reading:
 		return Dropped
 	case m.LeaderEpoch >= 0 && m.LeaderEpoch < c.Epoch:
-		if c.old != m.Offset+1 {
-			c.State, c.old = TakingOver, m.Offset+1 // once, not for each record
-			return OldEpoch
-		}
-		c.Epoch = m.LeaderEpoch
+		c.State = TakingOver // once, not for each record
+		return OldEpoch
 	case c.Epoch >= 0 && m.LeaderEpoch > max(c.Epoch, c.compared):
 		c.State, c.compared = TakingOver, m.LeaderEpoch
 		return NewEpoch

@@ -38,12 +38,13 @@ type Delivery struct {
 
 	config  *Config
 	life    lifetime
-	asking  sync.Mutex                      // held while the sink takes the partition over, or is in Standby
-	topic   Topic                           // what was passed to the sink about it
-	leader  int32                           // leader epoch of the log with which the sink compared its position; -1 if unknown
-	reports chan Report                     // at most one is unread
-	arrived Signal                          // the awaited record arrived
-	durable atomic.Pointer[idemtype.Commit] // what the sink returned when the partition was given up
+	asking  sync.Mutex                        // held while the sink takes the partition over, or is in Standby
+	topic   Topic                             // what was passed to the sink about it
+	leader  int32                             // leader epoch of the log with which the sink compared its position; -1 if unknown
+	reports chan Report                       // at most one is unread
+	arrived Signal                            // the awaited record arrived
+	durable atomic.Pointer[idemtype.Commit]   // what the sink returned when the partition was given up
+	older   atomic.Pointer[idemtype.Position] // a record of which the sink was not told yet
 }
 
 // lifetime is the beginning and the end of a delivery.
@@ -150,6 +151,13 @@ func (d *Delivery) RecordArrived() { d.arrived.Send() }
 func (d *Delivery) TakeOverAgain() {
 	d.Queue.Retake()
 	d.arrived.Send()
+}
+
+// IsOlder takes the partition over again because of a record whose leader epoch is lower than that
+// of the position. Assigned of the sink is told of it once.
+func (d *Delivery) IsOlder(at idemtype.Position) {
+	d.older.Store(&at)
+	d.TakeOverAgain()
 }
 
 // Durable returns what may be committed for the partition that was given up.

@@ -144,13 +144,4 @@ func TestOldEpochIsToldOnce(t *testing.T) {
 	if got := c.ReachedEnd(2); got != Accepted || q.End() != 4 || c.At().Offset != 4 {
 		t.Errorf("an earlier end: %v, the queue ends at %d, at %v", got, q.End(), c.At())
 	}
-	for i, want := range []Outcome{OldEpoch, Accepted, Accepted} { // the position's epoch was too high
-		if got := c.Accept(&wire.Message{Offset: 4 + int64(i/2), LeaderEpoch: 2}, 1); got != want {
-			t.Errorf("an older epoch after the end, step %d: %v, want %v", i, got, want)
-		}
-		if i == 0 {
-			c.Apply(Report{State: Reading, at: idemtype.Position{Offset: 4, Epoch: 3}, leader: 3, version: q.Reset()})
-			c.Begin()
-		}
-	}
 }

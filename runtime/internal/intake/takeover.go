@@ -36,6 +36,7 @@ func (d *Delivery) tryTakeOver() (idemtype.Position, error) {
 	if err := d.life.assigned.Err(); err != nil {
 		return idemtype.Position{}, err
 	}
+	a.Older = d.older.Swap(nil)
 	d.topic, d.leader = Topic{ID: a.TopicID, Partitions: a.Partitions}, -1
 	if a.Last != nil {
 		// This comes before the sink compares the position with the log. If the epoch is unknown,

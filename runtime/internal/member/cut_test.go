@@ -221,6 +221,24 @@ func TestLowerEpochUnderTheSameTopicHalts(t *testing.T) {
 	})
 }
 
+// A cluster that was restored may have a later epoch than the ledger again. Its records before
+// that have lower ones, so the partition halts before any of them takes effect.
+func TestLowerEpochBeforeALaterOneHalts(t *testing.T) {
+	withBoth(t, func(t *testing.T, k kind) {
+		logs, db := newLogs(t), diaryDB(t)
+		produce(t, logs.brokers(), 50, 0)
+		earlier := logs.copied()
+		logs.elect(logs.copied(), 3, 50)
+		_, stop := run(t, db, open(t, logs.brokers(), k))
+		eventually(t, "100 records", func() bool { return applied(t, db) == 100 })
+		stop()
+		logs.elect(earlier, 1, 80)
+		logs.elect(logs.copied(), 3, 1)
+		c, _ := run(t, db, open(t, logs.brokers(), k))
+		halts(t, db, c, 100, "no leader epoch 3 before offset 100")
+	})
+}
+
 // The leader changes in order, with a transaction's marker at the end of the log, or without: no
 // record is lost, and nothing halts, also after a restart.
 func TestElectionInOrderHaltsNothing(t *testing.T) {

@@ -252,9 +252,13 @@ func (k *cluster) group(ctx context.Context) error {
 			return
 		}
 		if consumer, ours := operate.CommittedBy(o.Metadata); ours { // the position may also have been set back
-			var lost bool
-			if lost, unknown = operate.LostCommits(ctx, k.Database, l.stream, o.At, o.Metadata); lost {
+			var lost, other bool
+			switch lost, other, unknown = operate.LostCommits(ctx, k.Database, l.stream, o.At, o.Metadata); {
+			case lost:
 				k.report(Failure, o.Topic, o.Partition, lostAdvice, "the database lost commits: consumer %s has committed offset %d in Kafka, and the next record to apply is %d", consumer, o.At, l.Position)
+			case other:
+				k.report(Warning, o.Topic, o.Partition, "check that this is the right database; if this ledger was begun anew, the service commits its own offset with the next records",
+					"consumer %s has committed offset %d in Kafka from another ledger, and the next record to apply is %d", consumer, o.At, l.Position)
 			}
 			return
 		}

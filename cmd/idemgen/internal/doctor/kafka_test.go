@@ -234,6 +234,7 @@ func TestWhereAPartitionBegins(t *testing.T) {
 func TestOffsetsOfTheGroupAreCompared(t *testing.T) {
 	const (
 		ahead = "the group has committed offset 11 in Kafka, and the next record to apply is 10 | "
+		anew  = "check that this is the right database; if this ledger was begun anew, the service commits its own offset with the next records"
 		check = "check that this is the right database, and that nothing else commits offsets for this group"
 		takes = "if the program that this service takes over from has consumed meanwhile, make its ids known with idemgen adopt keys: the service then applies what follows (docs/adopt.md); otherwise "
 	)
@@ -256,7 +257,7 @@ INSERT INTO idem_ledger (stream, seq, token, prev, next, kind, epoch, def, parts
 		"as far":             {1, 0, 10, "", "", "ok group g: 1 member; one that was killed counts until its session ends"},
 		"no ledger":          {2, 1, 11, "", "", "ok group g: 2 members; one that was killed counts until its session ends"},
 		"set back":           {1, 0, 11, setBack.String(), "committed", "ok group g: 1 member; one that was killed counts until its session ends"},
-		"of another chain":   {1, 0, 11, another.String(), "", "ok group g: 1 member; one that was killed counts until its session ends"},
+		"of another chain":   {1, 0, 11, another.String(), "", "warn partition t/0: consumer orders has committed offset 11 in Kafka from another ledger, and the next record to apply is 10 | " + anew},
 		"lost commits":       {1, 0, 11, lost.String(), "committed", "FAIL partition t/0: the database lost commits: consumer orders has committed offset 11 in Kafka, and the next record to apply is 10 | " + lostAdvice},
 		"of another program": {1, 0, 11, "x", "earliest", "FAIL partition t/0: " + ahead + check},
 		"a take-over":        {1, 0, 11, "x", "committed", "warn partition t/0: " + ahead + takes + check},

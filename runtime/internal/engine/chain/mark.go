@@ -80,7 +80,7 @@ func (c *Chain) Compare(ctx context.Context, conn *pgx.Conn, marks []ledger.Mark
 		if m.Token == c.tail.Token {
 			continue
 		}
-		gone, err := m.Gone(ctx, conn, c.stream)
+		gone, _, err := m.Gone(ctx, conn, c.stream)
 		if err != nil {
 			return missing, false, err
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -97,7 +98,7 @@ func TestAnswerToARequest(t *testing.T) {
 // else; a record that is not kept leaves neither a result nor a response.
 func TestStatementThatSettlesALetter(t *testing.T) {
 	t.Parallel()
-	l := &deadletter.Open{Offset: 4, Seq: 2, State: deadletter.Waiting, By: "ann"}
+	l := &deadletter.Open{Offset: 4, Seq: 2, State: deadletter.Waiting, By: "ann", AskedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC)}
 	key := wire.UUID{8}
 	dead := deadletter.Letter{Reason: "why", Returned: []byte("5"), Response: []byte("r"), Key: &key}
 	plain := dead
@@ -118,7 +119,7 @@ func TestStatementThatSettlesALetter(t *testing.T) {
 		s := deadletter.Settling{Letter: l, State: c.state, Answer: "answer", Dead: c.dead, Drop: c.drop}
 		want := [][]byte{ledger.Int4(3), ledger.Int8(4), ledger.Int8(2), {l.State}, {c.state}, ledger.Int8(9)}
 		want = append(append(want, []byte("ann"), []byte("answer")), c.want...)
-		want = append(want, []byte(process.Version()))
+		want = append(want, []byte(process.Version()), ledger.Timestamp(l.AskedAt))
 		rig.Want(t, name, texts(s.Statement(3, 9).Args), texts(want))
 	}
 }
