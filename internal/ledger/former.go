@@ -24,10 +24,10 @@ LEFT JOIN LATERAL (SELECT * FROM idem_ledger l WHERE l.stream = s.stream ORDER B
 SELECT topic, partition FROM (` + markedSQL + `) s
 WHERE consumer = $1 AND NOT former AND lost_to > next ORDER BY topic, partition`
 
-	// ProgressSQL reads the time up to which each partition of a consumer has been read, NULL if that
-	// is not known, and how many partitions its topic has; 0 if that is not known. It leaves former
-	// streams out. Where the present topic has no partition of a number, or none with a chain yet, the
-	// one of the topic before it is not a former one.
+	// ProgressSQL reads the time up to which each partition of a consumer has been read, NULL if
+	// that is not known, and how many partitions its topic has; 0 if that is not known. It leaves
+	// former streams out. Where the present topic has no partition of a number, or none with a chain
+	// yet, the one of the topic before it is not a former one.
 	ProgressSQL = `
 SELECT topic, topic_id, partition, seen_at, coalesce(parts, 0) FROM (` + markedSQL + `) s
 WHERE consumer = $1 AND NOT former ORDER BY topic, partition`

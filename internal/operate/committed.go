@@ -14,8 +14,8 @@ func CommittedBy(metadata string) (consumer string, ok bool) {
 }
 
 // LostCommits reports whether the database lost commits of a stream, by an offset that a service
-// of idemgen has committed to Kafka, or whether the offset is of another ledger. A position that an
-// operator set back is no loss.
+// of idemgen has committed to Kafka, or whether the offset is of another ledger. A position that
+// an operator set back is no loss.
 func LostCommits(ctx context.Context, db DB, stream int32, offset int64, metadata string) (lost, other bool, err error) {
 	if m, ours := ledger.ReadMark(offset, metadata); ours {
 		lost, other, err = m.Gone(ctx, db, stream)

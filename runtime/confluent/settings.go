@@ -129,6 +129,9 @@ func (s *Source) settings(sub idem.Subscription, compare time.Duration) (*kafka.
 	for _, m := range []kafka.ConfigMap{usual, s.Config, protocols[protocol], fixed} {
 		maps.Copy(config, m)
 	}
+	if _, set := s.Config["fetch.message.max.bytes"]; set { // an alias: the client applies settings in any order
+		delete(config, "max.partition.fetch.bytes")
+	}
 	config["bootstrap.servers"] = s.Brokers
 	config["group.id"] = sub.Group
 	if protocol == "consumer" { // only the statistics show a member without partitions that it is one

@@ -70,7 +70,7 @@ func (b *broker) Committed(ctx context.Context, name string, partitions []int32)
 	group, topic := kmsg.NewOffsetFetchRequestGroup(), kmsg.NewOffsetFetchRequestGroupTopic()
 	topic.Topic, topic.TopicID, topic.Partitions = name, b.id(name), partitions
 	group.Group, group.Topics = b.name, append(group.Topics, topic)
-	q.Groups = append(q.Groups, group)
+	q.Groups, q.RequireStable = append(q.Groups, group), true // of a transaction that ends, its offsets
 	r, err := q.RequestWith(ctx, b.fetch)
 	if err == nil && len(r.Groups) == 0 {
 		err = errIncomplete
@@ -164,14 +164,22 @@ func (b *broker) Watermarks(ctx context.Context, id idem.Partition) (low, high i
 
 func (b *broker) Ends(ctx context.Context, list []idem.Partition) (map[idem.Partition]int64, error) {
 	ends := map[idem.Partition]int64{}
+	var last error
 	for _, id := range list { // in one request, an error of one partition would be an error of all
 		end, err := b.offset(ctx, latest, 0, id)
+		if _, answered := errors.AsType[*kerr.Error](err); answered { // such as one without a leader
+			last = err
+			continue
+		}
 		if err != nil {
 			return ends, err
 		}
 		ends[id] = end.Offset
 	}
-	return ends, nil
+	if len(ends) > 0 {
+		last = nil
+	}
+	return ends, last
 }
 
 func (b *broker) Last(ctx context.Context, id idem.Partition) (idem.Position, error) {

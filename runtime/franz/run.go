@@ -137,13 +137,11 @@ func (r *run) accept(fetched kgo.Fetches) (full *member.Partition) {
 }
 
 // acceptPartition handles the records of one partition, and reports the end of its log. The client
-// also delivers transaction markers, so there are only gaps between a record and the end.
+// also delivers transaction markers, so there are only gaps between a record and the end. Records
+// in front of an error, such as a corrupt batch, are good.
 func (r *run) acceptPartition(p *member.Partition, f *kgo.FetchPartition) (full bool) {
 	switch {
-	case f.Err != nil:
-		r.clientError(p.ID().Topic, f.Err)
-		r.lose(p)
-		return false
+	case len(f.Records) == 0 && f.Err != nil:
 	case p.Misses(f.LogStartOffset): // the client continued at the beginning of the log
 		r.lose(p)
 		return false
@@ -157,6 +155,11 @@ func (r *run) acceptPartition(p *member.Partition, f *kgo.FetchPartition) (full 
 		}
 		message, size := record(topic, rec)
 		full = r.member.Accept(p, &message, size) || full
+	}
+	if f.Err != nil {
+		r.clientError(p.ID().Topic, f.Err)
+		r.lose(p)
+		return full
 	}
 	r.fetch.ends[p.ID()] = f.HighWatermark
 	end := f.HighWatermark

@@ -3,11 +3,11 @@ package franz
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/internal/seeds"
 	"github.com/idemgen/idemgen/runtime/franz/internal/options"
 	"github.com/idemgen/idemgen/runtime/idem"
 )
@@ -71,7 +71,7 @@ type settings struct {
 // settings returns the clients' options, or an error that names every rejected one.
 func (s *Source) settings(sub idem.Subscription) (*settings, error) {
 	var errs []error
-	if s.Brokers == "" {
+	if len(seeds.Of(s.Brokers)) == 0 {
 		errs = append(errs, errors.New("franz: Source.Brokers is empty"))
 	}
 	if sub.Group == "" || len(sub.Topics) == 0 || sub.BatchEvents < 1 || sub.BatchBytes < 1 || sub.BatchWait <= 0 {
@@ -87,13 +87,11 @@ func (s *Source) settings(sub idem.Subscription) (*settings, error) {
 		return nil, errors.Join(errs...)
 	}
 	set := &settings{session: fmt.Sprintf("%v (kgo.SessionTimeout)", asked(kgo.SessionTimeout))}
-	balancer := kgo.CooperativeStickyBalancer()
 	if asked(kgo.ServerSideBalancer).(bool) {
-		balancer = kgo.StickyBalancer() // selects the assignor of the brokers
 		set.session = "the group's consumer.session.timeout.ms, by default 45s"
 	}
 	set.all = append(append(usual(sub), s.Options...),
-		kgo.SeedBrokers(strings.Split(s.Brokers, ",")...), kgo.Balancers(balancer),
+		kgo.SeedBrokers(seeds.Of(s.Brokers)...), kgo.Balancers(kgo.CooperativeStickyBalancer()),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.KeepControlRecords(),
 		kgo.ConsumeResetOffset(kgo.NoResetOffset()), kgo.ConsumeStartOffset(kgo.NoResetOffset()))
 	return set, nil

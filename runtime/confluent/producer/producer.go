@@ -58,11 +58,12 @@ var errClosed = errors.New("producer: the client is closed")
 // produced are the settings that the relay depends on: a record is acknowledged when all in-sync
 // replicas have it, and the client's retries neither duplicate nor reorder records.
 var produced = kafka.ConfigMap{
-	"enable.idempotence":     true,
-	"acks":                   "all",
-	"go.delivery.reports":    true,
-	"go.batch.producer":      false,
-	"go.logs.channel.enable": true,
+	"enable.idempotence":       true,
+	"acks":                     "all",
+	"allow.auto.create.topics": false, // a missing topic is reported
+	"go.delivery.reports":      true,
+	"go.batch.producer":        false,
+	"go.logs.channel.enable":   true,
 }
 
 // usualProducer are our defaults. A key is assigned to the same partition as by Java clients, and
@@ -98,6 +99,11 @@ func New(brokers string, config kafka.ConfigMap) (*Producer, error) {
 	all := kafka.ConfigMap{"bootstrap.servers": brokers}
 	for _, m := range []kafka.ConfigMap{usualProducer, config, produced} {
 		maps.Copy(all, m)
+	}
+	for ours, alias := range map[string]string{"linger.ms": "queue.buffering.max.ms", "message.timeout.ms": "delivery.timeout.ms"} {
+		if _, set := config[alias]; set { // the client applies settings in any order
+			delete(all, ours)
+		}
 	}
 	p := &Producer{config: &all, brokers: brokers}
 	if _, err := p.connected(); err != nil {

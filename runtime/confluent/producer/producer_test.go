@@ -1,12 +1,15 @@
 package producer
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
+	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/idemgen/idemgen/internal/kit/fakebroker"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -44,5 +47,29 @@ func TestProducerOutlivesItsClient(t *testing.T) {
 	}
 	if _, err := New("", nil); err == nil {
 		t.Error("without brokers")
+	}
+}
+
+// A missing topic is reported, also where brokers would create it. The setting that the user chose
+// by another name holds.
+func TestAMissingTopicIsNotCreated(t *testing.T) {
+	t.Parallel()
+	cluster, err := fakebroker.New(kfake.NumBrokers(1), kfake.AllowAutoTopicCreation())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	p, err := New(cluster.ListenAddrs()[0], kafka.ConfigMap{"delivery.timeout.ms": 30_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, ours := (*p.config)["message.timeout.ms"]; ours {
+		t.Error("message.timeout.ms is set twice")
+	}
+	done := make(chan error, 1)
+	p.Produce(outbox.Record{Topic: "userz", Key: []byte("k")}, func(err error) { done <- err })
+	if refused, ok := errors.AsType[*outbox.RefusedError](<-done); !ok || refused.Cause != outbox.NoTopic {
+		t.Errorf("got %v", refused)
 	}
 }

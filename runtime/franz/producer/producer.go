@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/idemgen/idemgen/internal/seeds"
 	"github.com/idemgen/idemgen/runtime/franz/internal/clientlog"
 	"github.com/idemgen/idemgen/runtime/franz/internal/options"
 	"github.com/idemgen/idemgen/runtime/outbox"
@@ -58,7 +58,7 @@ var usual = []kgo.Opt{
 // relay has ended.
 func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	var errs []error
-	if brokers == "" {
+	if len(seeds.Of(brokers)) == 0 {
 		errs = append(errs, errors.New("producer: no brokers were given"))
 	}
 	if _, err := options.Check(usual, opts, refused); err != nil {
@@ -69,7 +69,7 @@ func New(brokers string, opts ...kgo.Opt) (*Producer, error) {
 	}
 	p := &Producer{state: &clientlog.Connections{}, renewed: map[string][]func(){}, forgets: map[string]int{}}
 	p.options = slices.Concat(usual, opts, []kgo.Opt{
-		kgo.SeedBrokers(strings.Split(brokers, ",")...), kgo.WithLogger(clientlog.New(slog.Default())), kgo.WithHooks(p.state),
+		kgo.SeedBrokers(seeds.Of(brokers)...), kgo.WithLogger(clientlog.New(slog.Default())), kgo.WithHooks(p.state),
 	})
 	if _, err := p.connected(); err != nil {
 		return nil, err
@@ -110,7 +110,9 @@ func (p *Producer) Produce(r outbox.Record, done func(error)) {
 		case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.UnknownTopicOrPartition):
 			p.renew(client, r.Topic, func() { done(p.judge(err)) })
 		default:
-			done(p.judge(err))
+			err = p.judge(err)
+			p.discard(client, err)
+			done(err)
 		}
 	})
 }
@@ -177,11 +179,30 @@ func (p *Producer) judge(err error) error {
 	return err
 }
 
+// discard discards a client after an error that it does not overcome, such as a missing right at
+// its first record: it keeps such an error, and fails all records with it.
+func (p *Producer) discard(client *kgo.Client, err error) {
+	answer, answered := errors.AsType[*kerr.Error](err)
+	if _, record := errors.AsType[*outbox.RefusedError](err); record || !answered || answer.Retriable {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.client == client {
+		p.purge()
+	}
+}
+
 // Purge drops all records that are not acknowledged: see [outbox.Producer]. It also discards the
 // client.
 func (p *Producer) Purge() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.purge()
+}
+
+// purge is Purge. p.mu is locked.
+func (p *Producer) purge() {
 	if p.client != nil {
 		p.ended.Go(p.client.Close)
 		p.client = nil

@@ -1,12 +1,17 @@
 package producer
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/idemgen/idemgen/internal/kit/fakebroker"
 	"github.com/idemgen/idemgen/runtime/idemtest"
 	"github.com/idemgen/idemgen/runtime/outbox"
 )
@@ -136,5 +141,32 @@ func TestBrokerThatIsAwayIsTold(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Error("not within a minute")
+	}
+}
+
+// A right that is granted later is enough: the client that was refused a producer id is replaced.
+func TestARightThatIsGrantedLater(t *testing.T) {
+	t.Parallel()
+	cluster, err := fakebroker.New(kfake.NumBrokers(1), kfake.SeedTopics(1, "users"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Close)
+	cluster.ControlKey(int16(kmsg.InitProducerID), func(req kmsg.Request) (kmsg.Response, error, bool) {
+		r := req.ResponseKind().(*kmsg.InitProducerIDResponse)
+		r.ErrorCode = kerr.ClusterAuthorizationFailed.Code
+		return r, nil, true
+	})
+	p, err := New(cluster.ListenAddrs()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for _, want := range []error{kerr.ClusterAuthorizationFailed, nil} {
+		done := make(chan error, 1)
+		p.Produce(outbox.Record{Topic: "users", Key: []byte("k")}, func(err error) { done <- err })
+		if err := <-done; !errors.Is(err, want) {
+			t.Errorf("got %v, want %v", err, want)
+		}
 	}
 }

@@ -3,7 +3,7 @@
 // brokers; and masking of secrets. The commands themselves are in other packages.
 //
 // It must not import any package of this module but generator, internal/gen/syntax,
-// internal/operate, internal/pgtable and internal/visible.
+// internal/operate, internal/pgtable, internal/seeds and internal/visible.
 package command
 
 import (

@@ -6,13 +6,14 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
+
+	"github.com/idemgen/idemgen/internal/seeds"
 )
 
 // KafkaFlags say which brokers to ask, and how.
@@ -38,7 +39,7 @@ func (f *KafkaFlags) Options() ([]kgo.Opt, error) {
 	if brokers == "" {
 		return nil, nil
 	}
-	opts := []kgo.Opt{kgo.SeedBrokers(strings.Split(brokers, ",")...)}
+	opts := []kgo.Opt{kgo.SeedBrokers(seeds.Of(brokers)...)}
 	secured, err := f.secured()
 	if err != nil {
 		return nil, err
