@@ -14,6 +14,7 @@ import (
 // compared once, at the first field that names them.
 type fields struct {
 	at      about                   // of the fields that are compared
+	binary  bool                    // the record key is binary
 	through []about                 // the fields whose types lead there
 	inside  [][2]*model.Type        // those types, from the outermost
 	seen    map[[2]*model.Type]bool // whether something was found inside
@@ -71,6 +72,8 @@ func (c *fields) compare(old, now []*model.Field) {
 			c.added(f, old, now)
 		case was == nil:
 			c.renamed(f, old, now)
+		case f.Source.Kind == model.FromRecordKey && was.SamePart != nil: // which older records have, with the same value
+			c.types(f, was.SamePart.Type)
 		case placeOf(f.Source) != placeOf(was.Source):
 			c.moved(f, was, now)
 		case required(f) && !required(was):
@@ -229,7 +232,8 @@ func (c *fields) takes(f *model.Field, old, now model.FieldType) bool {
 	case old.Elem != nil:
 		return false
 	case old.Named == nil && now.Named == nil:
-		if old.Kind == model.Bytes && !inPayload { // as they are, not as text of a payload
+		binary := f.Source.Binary || c.binary && f.Source.Kind == model.FromRecordKey
+		if old.Kind == model.Bytes && !inPayload || binary { // as they are, not as text of a payload
 			return sameType(old, now)
 		}
 		return sameType(old, now) || slices.Contains(strings.Fields(wider[typeText(old)]), typeText(now))

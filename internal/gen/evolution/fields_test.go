@@ -31,6 +31,70 @@ func TestTheGuardOfATimeIsPartOfWhatAFieldTakes(t *testing.T) {
 	}
 }
 
+// A binary number has the length of its type.
+func TestABinaryNumberTakesOneLength(t *testing.T) {
+	short, long := model.FieldType{Kind: model.Int32}, model.FieldType{Kind: model.Int64}
+	for what, c := range map[string]struct {
+		source model.Source
+		binary bool
+		takes  bool
+	}{
+		"a header": {model.Source{Kind: model.FromHeader}, false, true}, "a binary header": {model.Source{Kind: model.FromHeader, Binary: true}, false, false},
+		"a record key": {model.Source{Kind: model.FromRecordKey}, false, true}, "a binary record key": {model.Source{Kind: model.FromRecordKey}, true, false},
+		"a member beside a binary record key": {model.Source{Kind: model.FromPayload}, true, true},
+	} {
+		compared := &fields{binary: c.binary}
+		if got := compared.takes(&model.Field{Source: c.source}, short, long); got != c.takes {
+			t.Errorf("%s of 8 bytes takes 4: %v", what, got)
+		}
+	}
+}
+
+// verdicts are what a plan says, one line for each change.
+func verdicts(t *testing.T, old, now string) string {
+	t.Helper()
+	var all []string
+	for _, c := range Compare(load(t, old), load(t, now)) {
+		all = append(all, string(c.Verdict))
+	}
+	return strings.Join(all, " ")
+}
+
+// A field that repeats a part of the record key may be dropped: older records have the part, with
+// the same value.
+func TestAFieldThatRepeatsAPartOfTheRecordKeyMayBeDropped(t *testing.T) {
+	const spec = `version: 1
+consumer: c
+package: p
+tables: {rows: {primary_key: [id], columns: {id: text, n: integer}}}
+topics:
+  t.v1:
+    record_key: {id: string}
+    idempotency_key: {source: {header: k}, window: 8d}
+    events: {A: {fields: {FIELD}, write: [{insert: rows}]}}
+`
+	with, without := strings.Replace(spec, "FIELD", "id: string, n: int32", 1), strings.Replace(spec, "FIELD", "n: int32", 1)
+	if got := verdicts(t, with, without); strings.Contains(got, string(DeadLetters)) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Keys that contain the topic's name are others once the topic is.
+func TestKeysWithTheTopicsNameFollowIt(t *testing.T) {
+	const spec = `version: 1
+consumer: c
+package: p
+topics:
+  orders:
+    name: orders.v1
+    idempotency_key: {source: [id, topic], window: 8d}
+    events: {A: {fields: {id: string, topic: {type: string, record: topic}}, handle: true}}
+`
+	if got := verdicts(t, spec, strings.Replace(spec, "orders.v1", "orders.v2", 1)); !strings.Contains(got, string(BreaksDedup)) {
+		t.Errorf("got %s", got)
+	}
+}
+
 // A change of a type concerns the events that have a field of it, at whatever depth.
 func TestWhichEventsAChangeConcerns(t *testing.T) {
 	of := func(t *model.Type) model.FieldType { return model.FieldType{Kind: model.Object, Named: t} }

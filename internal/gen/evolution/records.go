@@ -43,6 +43,7 @@ func (c *comparison) records() {
 		if old == nil {
 			continue // nobody read it
 		}
+		f.binary = now.RecordKey != nil && now.RecordKey.Encoding == "binary"
 		c.payload(old, now)
 		c.types(old, now)
 		for _, e := range now.Events {

@@ -42,7 +42,9 @@ func (c *comparison) topics() {
 // byTopic reports whether a key of an entry holds within one of its topics only.
 func byTopic(t *model.Topic) bool {
 	return slices.ContainsFunc(t.Events, func(e *model.Event) bool {
-		return e.Key != nil && (e.Key.Offset || e.Key.SamePartition)
+		return e.Key != nil && (e.Key.Offset || e.Key.SamePartition || slices.ContainsFunc(e.Key.Parts, func(k model.KeySource) bool {
+			return k.Field != nil && slices.Contains([]string{"topic", "partition", "offset"}, k.Field.Source.Record)
+		}))
 	})
 }
 
