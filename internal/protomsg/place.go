@@ -23,6 +23,9 @@ func placeOf(m protoreflect.MessageDescriptor) (path []int64) {
 	}
 }
 
+// Place is where the message is in its file, as a text.
+func (t *Type) Place() string { return fmt.Sprint(placeOf(t.Message)) }
+
 // appendPlace appends a place as Confluent's serializers write it: how deep it is, and the number
 // at each level, as zigzag varints; one zero byte for the first message of the file.
 func appendPlace(b []byte, path []int64) []byte {

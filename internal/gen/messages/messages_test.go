@@ -167,6 +167,25 @@ func TestFieldsAreThoseOfTheRecord(t *testing.T) {
 	}
 }
 
+// Where a message is in its file is part of what framed records say.
+func TestPlaceOfAFramedMessage(t *testing.T) {
+	was := spec
+	defer func() { spec = was }()
+	above := strings.Replace(file, "message Event", "message Other {}\nmessage Event", 1)
+	for _, encoding := range []string{"protobuf", "confluent_protobuf"} {
+		spec = strings.Replace(was, "encoding: protobuf", "encoding: "+encoding, 1)
+		before, problems := read(t, file)
+		after, more := read(t, above)
+		if problems.Errors()+more.Errors() > 0 {
+			t.Fatal(problems.Sorted(), more.Sorted())
+		}
+		first, second := before.Topics[0].Payload.Messages.Layout[""], after.Topics[0].Payload.Messages.Layout[""]
+		if changed := first != second; changed != (encoding == "confluent_protobuf") {
+			t.Errorf("%s: at %s, then at %s", encoding, first, second)
+		}
+	}
+}
+
 func text(t model.FieldType) string {
 	name := map[model.Kind]string{
 		model.String: "string", model.Int32: "int32", model.Int64: "int64", model.Decimal: "decimal", model.Float64: "float64", model.Bool: "bool",

@@ -24,7 +24,11 @@ func readProto(file readFile, path, message string, framed bool) (*read, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s%s%s", path, noMessage, message)
 	}
-	return &read{schema: set, packing: is, shape: protoShapes{}.message(is.Message), layout: protoLayout(is.Message)}, nil
+	layout := protoLayout(is.Message)
+	if framed { // each record says which message of its file it is
+		layout[""] = is.Place()
+	}
+	return &read{schema: set, packing: is, shape: protoShapes{}.message(is.Message), layout: layout}, nil
 }
 
 // protoShapes are messages by their full names: one may hold itself.
