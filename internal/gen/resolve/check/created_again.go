@@ -10,7 +10,8 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// checkCreatedAgain reports a delete of rows that another topic creates (E504).
+// checkCreatedAgain reports a delete of rows that another topic, or an event of another record key,
+// creates (E504).
 func checkCreatedAgain(report *syntax.Diagnostics, d *draft.Service) {
 	makers := makersOf(d.Steps())
 	for _, st := range d.Steps() {
@@ -20,6 +21,14 @@ func checkCreatedAgain(report *syntax.Diagnostics, d *draft.Service) {
 		if other := makers.elsewhere(st.Table.Model, st.Event.Topic); other != nil {
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: topic %s also creates rows of %s, and nothing orders the two topics relative to each other",
 				st.Event.Is(), wording.Quote(other.Spec.Name.Value), wording.Quote(st.Spec.Table.Value)), "keep the row and mark it with update")
+			continue
+		}
+		apart := func(o *draft.Step) bool {
+			return o.Whole && o.Model.Makes && o.Table == st.Table && o.Event.Topic == st.Event.Topic && ordered(o) && !sameRecordKey(o, st)
+		}
+		if i := slices.IndexFunc(d.Steps(), apart); i >= 0 {
+			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: event %s also creates rows of %s, of other record keys",
+				st.Event.Is(), wording.Quote(d.Steps()[i].Event.Spec.Name.Value), wording.Quote(st.Spec.Table.Value)), "keep the row and mark it with update")
 		}
 	}
 }

@@ -111,7 +111,7 @@ func comparable(a, b overwriter) bool {
 
 // inOrder reports whether two steps come to a row in an order that does not change.
 func inOrder(a, b overwriter) bool {
-	return a.Event.Topic == b.Event.Topic && a.ordered && b.ordered
+	return a.Event.Topic == b.Event.Topic && a.ordered && b.ordered && sameRecordKey(a.Step, b.Step)
 }
 
 // told reports whether checkOrder judges the step by itself: nothing orders it but a guard.
