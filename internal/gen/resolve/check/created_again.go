@@ -10,8 +10,8 @@ import (
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
-// checkCreatedAgain reports a delete of rows that another topic, or an event of another record key,
-// creates (E504).
+// checkCreatedAgain reports a delete of rows that another topic, or an event of another record
+// key, creates (E504).
 func checkCreatedAgain(report *syntax.Diagnostics, d *draft.Service) {
 	makers := makersOf(d.Steps())
 	for _, st := range d.Steps() {

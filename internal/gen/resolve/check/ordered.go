@@ -12,8 +12,8 @@ import (
 // ordered reports whether all events of the topic that write the row come in order.
 func ordered(st *draft.Step) bool { return st.Model.InOrder(st.Event.Topic.Model) }
 
-// sameRecordKey reports whether a row that two steps of a topic write is of one record key: whether
-// each part of the key is in a column that both fill with it.
+// sameRecordKey reports whether a row that two steps of a topic write is of one record key:
+// whether each part of the key is in a column that both fill with it.
 func sameRecordKey(a, b *draft.Step) bool {
 	return !slices.ContainsFunc(a.Event.Topic.Key.Model.Parts, func(p *model.KeyPart) bool {
 		return !slices.ContainsFunc(a.Table.Model.Columns, func(c *model.Column) bool { return fills(a.Model, c) == p && fills(b.Model, c) == p })
