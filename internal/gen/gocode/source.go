@@ -84,7 +84,7 @@ func same(g *group, f *model.Field, part code) {
 	field := "e." + f.GoName
 	var equal *expr
 	switch f.Type.Kind {
-	case model.Timestamp:
+	case model.Timestamp, model.Decimal:
 		equal = text(field + ".Equal").Call(part)
 	case model.Bytes:
 		equal = text("string(%s) ==", field).Add(text("string").Call(part))
