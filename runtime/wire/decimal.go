@@ -96,6 +96,9 @@ func (d *Decimal) ScanNumeric(n pgtype.Numeric) error {
 	return nil
 }
 
+// Equal reports whether two numbers are the same: 1.0 is 1.00, and -0 is 0.
+func (d Decimal) Equal(other Decimal) bool { return d.normal() == other.normal() }
+
 // normal returns the digits without trailing zeros of the fraction and without the sign of zero,
 // so that equal numbers have equal texts.
 func (d Decimal) normal() string {

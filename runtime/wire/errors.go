@@ -91,3 +91,9 @@ func quoteType(text string) string {
 func NoTombstone() error {
 	return &DecodeError{Class: ReasonTombstone, Reason: "the record has no value, and the topic has no tombstone event"}
 }
+
+// OnlyTombstones returns the error of generated code for a record with a value, if the topic has
+// no event but a tombstone.
+func OnlyTombstones() error {
+	return &DecodeError{Class: ReasonUnknownType, Reason: "the record has a value, and the topic has only a tombstone event"}
+}

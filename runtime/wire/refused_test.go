@@ -14,6 +14,7 @@ func TestTextsOfRefusals(t *testing.T) {
 		"decode: a no (at byte 1)": &DecodeError{Path: "a", Reason: "no", At: 1},
 		"conflict: Paid: the key was used before by an event with different content":           &ConflictError{Event: "Paid"},
 		"tombstone: the record has no value, and the topic has no tombstone event":             NoTombstone(),
+		"unknown_type: the record has a value, and the topic has only a tombstone event":       OnlyTombstones(),
 		`unknown_type: the event type "pa\u00ef\n" is not in the spec`:                         Unknown("paï\n"),
 		`unknown_type: the event type "` + strings.Repeat("x", 64) + `" is not in the spec`:    Unknown(strings.Repeat("x", 64)),
 		`unknown_type: the event type "` + strings.Repeat("x", 64) + `"... is not in the spec`: Unknown([]byte(strings.Repeat("x", 65))),

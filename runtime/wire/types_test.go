@@ -38,6 +38,9 @@ func TestDecimalNormal(t *testing.T) {
 		if got := MustDecimal(in).normal(); got != want {
 			t.Errorf("%s: got %s", in, got)
 		}
+		if !MustDecimal(in).Equal(MustDecimal(want)) || MustDecimal(in).Equal(MustDecimal("7")) {
+			t.Errorf("%s is not equal to %s alone", in, want)
+		}
 	}
 }
 

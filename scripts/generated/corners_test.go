@@ -207,3 +207,22 @@ func TestNoAllocations(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestPartsOfTheRecordKey: sets of parts whose names join to one are read apart, and a decimal is
+// the same as its field, however many zeros the two have.
+func TestPartsOfTheRecordKey(t *testing.T) {
+	m := &wire.Message{Topic: "tenants.v1", Key: []byte(`{"tenant":"t","id":"i","owner":"o","size":1.0}`), Value: []byte(`{"size":1.00}`)}
+	if e, err := corners.DecodeSized(m); err != nil || e.Tenant != "t" || e.ID != "i" || e.Size.String() != "1.00" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if e, err := corners.DecodeEventType(m); err != nil || e.Tenant != "t" || e.ID != "i" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if e, err := corners.DecodeEventTypeEvent(m); err != nil || e.TenantID != "o" {
+		t.Errorf("%+v, %v", e, err)
+	}
+	m.Value = []byte(`{"size":1.01}`)
+	if _, err := corners.DecodeSized(m); err == nil || !strings.Contains(err.Error(), "differs from the record key") {
+		t.Errorf("another size: %v", err)
+	}
+}

@@ -311,6 +311,8 @@ func unknown(t *model.Topic) string {
 			all = append(all, fmt.Sprintf("one of type %s is skipped", or(t.Ignore)))
 		}
 		all = append(all, of)
+	} else if !slices.ContainsFunc(t.Events, func(e *model.Event) bool { return !e.Tombstone }) {
+		all = append(all, "one with a value "+fate(t.OnFailure))
 	}
 	none := "one without a value " + fate(t.OnFailure)
 	if i := slices.IndexFunc(t.Events, func(e *model.Event) bool { return e.Tombstone }); i >= 0 {

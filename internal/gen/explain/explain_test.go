@@ -130,3 +130,26 @@ func TestSentences(t *testing.T) {
 		}
 	}
 }
+
+// A topic that has only a tombstone takes no record with a value.
+func TestOnlyATombstone(t *testing.T) {
+	text := `version: 1
+consumer: c
+package: p
+tables: {orders: {primary_key: [id], columns: {id: uuid}}}
+topics:
+  t.v1:
+    record_key: {id: uuid}
+    assume: [ordered]
+    idempotency_key: {source: {record: offset}}
+    events: {Gone: {tombstone: true, write: [{delete: orders}]}}
+`
+	service, err := resolve.Service("idemgen.yaml", []byte(text), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "A record with a value becomes a dead letter; one without a value is Gone."
+	if got := Service(service)[0].Unknown; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

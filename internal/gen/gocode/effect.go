@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve/goname"
 )
 
 // effectMethod is the signature of the method that makes an effect.
@@ -30,7 +31,7 @@ func longestEffect(t *model.Topic) (most time.Duration) {
 	return most
 }
 
-func termsVar(e *model.Event) string { return unexported(e.GoName) + "Terms" }
+func termsVar(e *model.Event) string { return goname.Unexported(e.GoName) + "Terms" }
 
 // termsDecl writes effect of an event as the spec says it.
 func termsDecl(f *file, e *model.Event) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve/goname"
 	"github.com/idemgen/idemgen/internal/visible"
 )
 
@@ -42,11 +43,11 @@ func packings(t *model.Topic) (all []packing) {
 
 func (p packing) ofKeys() bool { return p.end != "" }
 
-func (p packing) encodingType() string { return unexported(p.topic.GoName) + "Encoding" + p.end }
+func (p packing) encodingType() string { return goname.Unexported(p.topic.GoName) + "Encoding" + p.end }
 
-func (p packing) messageVar() string { return unexported(p.topic.GoName) + "Message" + p.end }
+func (p packing) messageVar() string { return goname.Unexported(p.topic.GoName) + "Message" + p.end }
 
-func (p packing) schemaConst() string { return unexported(p.topic.GoName) + "Schema" + p.end }
+func (p packing) schemaConst() string { return goname.Unexported(p.topic.GoName) + "Schema" + p.end }
 
 // declare writes what unpacks them.
 func (p packing) declare(f *file) {

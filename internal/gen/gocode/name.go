@@ -2,60 +2,53 @@ package gocode
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/resolve/goname"
 )
-
-// unexported lowers the first word of a Go name: OrderPlaced -> orderPlaced, SKUChanged ->
-// skuChanged.
-func unexported(name string) string {
-	runes := []rune(name)
-	for i, r := range runes {
-		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
-			break
-		}
-		runes[i] = unicode.ToLower(r)
-	}
-	return string(runes)
-}
 
 func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
 
 // planFields are the fields that a plan may have besides its scratch events and rows.
-var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true, "keyEncoding": true}
+var planFields = map[string]bool{"handler": true, "decoder": true, "encoding": true, "keyEncoding": true, "eventType": true}
 
 // scratch is the plan's field for a declarative event.
 func scratch(e *model.Event) string {
-	name := unexported(e.GoName)
-	if planFields[name] || token.IsKeyword(name) {
-		return name + "Event"
+	name := goname.Unexported(e.GoName)
+	if !planFields[name] && !token.IsKeyword(name) {
+		return name
+	}
+	other := func(o *model.Event) bool { return goname.Unexported(o.GoName) == name }
+	for name += "Event"; slices.ContainsFunc(e.Topic.Events, other); {
+		name += "Event"
 	}
 	return name
 }
 
 // rowsField is the plan's field for the rows of a step, statementConst the constant that
 // holds its SQL.
-func rowsField(s *model.Step) string { return unexported(s.GoName) }
+func rowsField(s *model.Step) string { return goname.Unexported(s.GoName) }
 
 func statementConst(s *model.Step) string { return rowsField(s) + "SQL" }
 
-func planType(t *model.Topic) string { return unexported(t.GoName) + "Plan" }
+func planType(t *model.Topic) string { return goname.Unexported(t.GoName) + "Plan" }
 
-func topicFunc(t *model.Topic) string { return unexported(t.GoName) + "Topic" }
+func topicFunc(t *model.Topic) string { return goname.Unexported(t.GoName) + "Topic" }
 
 func handlerType(t *model.Topic) string { return t.GoName + "Handler" }
 
-func decoderType(t *model.Topic) string { return unexported(t.GoName) + "Decoder" }
+func decoderType(t *model.Topic) string { return goname.Unexported(t.GoName) + "Decoder" }
 
-func keyType(t *model.Topic) string { return unexported(t.GoName) + "Key" }
+func keyType(t *model.Topic) string { return goname.Unexported(t.GoName) + "Key" }
 
-func policyVar(e *model.Event) string { return unexported(e.GoName) + "Policy" }
+func policyVar(e *model.Event) string { return goname.Unexported(e.GoName) + "Policy" }
 
-func eventVar(e *model.Event) string { return unexported(e.GoName) + "Event" }
+func eventVar(e *model.Event) string { return goname.Unexported(e.GoName) + "Event" }
 
-func valuesVar(t *model.Type) string { return unexported(t.GoName) + "Values" }
+func valuesVar(t *model.Type) string { return goname.Unexported(t.GoName) + "Values" }
 
 // flagName makes a variable's name of any text: meta-data -> metaData.
 func flagName(text string) string {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 )
@@ -66,15 +67,26 @@ func keyParts(e *model.Event) []*model.KeyPart {
 }
 
 // keyMethod names the method that reads the parts of the record key that an event needs: one
-// that lacks the others must not be refused.
-func keyMethod(e *model.Event) string {
-	parts := keyParts(e)
-	if len(parts) == len(e.Topic.RecordKey.Parts) {
-		return "decode"
-	}
-	name := "decode"
-	for _, p := range parts {
-		name += p.GoName
+// that lacks the others must not be refused. Where the names of two sets of parts make one name,
+// the later set has a number.
+func keyMethod(of *model.Event) (name string) {
+	named := map[string][]*model.KeyPart{}
+	for _, e := range of.Topic.Events {
+		parts := keyParts(e)
+		base := "decode"
+		if len(parts) < len(e.Topic.RecordKey.Parts) {
+			for _, p := range parts {
+				base += p.GoName
+			}
+		}
+		name = base
+		for n := 2; named[name] != nil && !slices.Equal(named[name], parts); n++ {
+			name = base + strconv.Itoa(n)
+		}
+		if e == of {
+			break
+		}
+		named[name] = parts
 	}
 	return name
 }
@@ -84,7 +96,7 @@ func same(g *group, f *model.Field, part code) {
 	field := "e." + f.GoName
 	var equal *expr
 	switch f.Type.Kind {
-	case model.Timestamp:
+	case model.Timestamp, model.Decimal:
 		equal = text(field + ".Equal").Call(part)
 	case model.Bytes:
 		equal = text("string(%s) ==", field).Add(text("string").Call(part))

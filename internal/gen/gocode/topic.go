@@ -205,6 +205,8 @@ func addDispatch(f *file, t *model.Topic) {
 					return
 				}
 			}
+			g.Return(wire("OnlyTombstones").Call())
+			return
 		case len(t.EventType) > 1:
 			joinedType(g, t)
 			switchType(g, t, "string(eventType)")

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
@@ -51,7 +50,7 @@ func (a *All) fields(s *shape, at syntax.Pos, above []*shape) (fields []*syntax.
 		if m.optional {
 			typ = "optional " + typ
 		}
-		fields = append(fields, syntax.NewField(snake(m.name), typ, []string{m.name}, at))
+		fields = append(fields, syntax.NewField(syntax.FieldName(m.name), typ, []string{m.name}, at))
 	}
 	return fields
 }
@@ -87,7 +86,7 @@ func (a *All) typeText(s *shape, at syntax.Pos, above []*shape) string {
 // name is what the type for an object or an enum is called, and whether it is there: the spec may
 // declare it. It is not called as an event is, nor as the type of another one that has its name.
 func (a *All) name(s *shape) (name string, there bool) {
-	base := s.name
+	base := syntax.TypeName(s.name)
 	for _, t := range a.spec.Topics {
 		for _, e := range t.Events {
 			if e.Name.Value == base {
@@ -107,16 +106,4 @@ func (a *All) name(s *shape) (name string, there bool) {
 		}
 		name = base + strconv.Itoa(n)
 	}
-}
-
-// snake is a name as fields of a spec have it: orderId is order_id.
-func snake(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }

@@ -186,6 +186,39 @@ func TestPlaceOfAFramedMessage(t *testing.T) {
 	}
 }
 
+// Names of a schema become names as a spec has them: those of types are no words of Go, and none
+// that the generated code declares.
+func TestNamesOfASchema(t *testing.T) {
+	was := spec
+	defer func() { spec = was }()
+	spec = strings.NewReplacer("types:\n  Colour: {enum: [COLOUR_NONE, COLOUR_RED]}\n", "", "protobuf, schema: a.proto#a.Event", "avro, schema: a.avsc", "    event_type: {path: what}\n", "",
+		"type: made, root: made, ", "", "      Gone: {type: gone, root: gone, fields: {why: string}, handle: true}\n", "").Replace(spec)
+	var fields []string
+	for i, name := range []string{"error", "range", "order_line", "ORDER_ID", "Option", "_1", "Made", "SKU", "HTTPRequest"} {
+		of := `{"type":"record","name":"` + name + `","fields":[{"name":"a","type":"int"}]}`
+		if i == 1 {
+			of = `{"type":"enum","name":"range","symbols":["near"]}`
+		}
+		fields = append(fields, `{"name":"`+name+`","type":`+of+`}`)
+	}
+	fields = append(fields, `{"name":"_","type":"int"}`, `{"name":"lineNo","type":"int"}`, `{"name":"_version","type":"int"}`)
+	s, problems := read(t, `{"type":"record","name":"Event","fields":[`+strings.Join(fields, ",")+`]}`)
+	if problems.Errors() > 0 {
+		t.Fatal(problems.Sorted())
+	}
+	var got []string
+	for _, f := range s.Topics[0].Events[0].Fields {
+		got = append(got, f.Name+" "+f.Source.Path[0]+" "+text(f.Type))
+	}
+	want := []string{
+		"error error Error", "range range Range", "order_line order_line OrderLine", "order_id ORDER_ID OrderId", "option Option OptionMessage", "field_1 _1 Message1",
+		"made Made MadeMessage", "sku SKU SKU", "httprequest HTTPRequest HTTPRequest", "field _ int32", "line_no lineNo int32", "version _version int32",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 func text(t model.FieldType) string {
 	name := map[model.Kind]string{
 		model.String: "string", model.Int32: "int32", model.Int64: "int64", model.Decimal: "decimal", model.Float64: "float64", model.Bool: "bool",

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
+	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
 
 // shape is what a value of a message may be, whatever its file is written in.
@@ -69,7 +70,7 @@ func (s *shape) misfit(path []string, t model.FieldType) string {
 // spelled says how a field is spelled that is there.
 func (s *shape) spelled(name string) string {
 	for _, m := range s.members {
-		if m.name != name && snake(m.name) == snake(name) {
+		if m.name != name && syntax.FieldName(m.name) == syntax.FieldName(name) {
 			return fmt.Sprintf("; it has %s: change naming, or write its path", m.name)
 		}
 	}

@@ -152,8 +152,9 @@ func checkType(report *syntax.Diagnostics, c *draft.Column, v draft.Value, pos s
 		if ok, hint := typeword.Converts(v.Type, c.Model.Type); !ok {
 			report.Add(pos, "E302", fmt.Sprintf("field %s (%s) cannot %s column %s (%s)", wording.Quote(v.Text), typeword.Text(v.Type), does, wording.Quote(c.Spec.Name.Value), c.Spec.Type.Word), hint)
 			v.Known = false
-		} else if v.Model.Kind == model.ResultValue && c.Model.Type.Kind == model.ColReal {
-			report.Add(pos, "E302", fmt.Sprintf("%s (float64) cannot fill column %s (real): nothing checks whether a result would be rounded", v.Text, wording.Quote(c.Spec.Name.Value)), "use double precision")
+		} else if wide := unbounded(c.Model.Type); v.Model.Kind == model.ResultValue && v.Type.Kind != model.Enum && wide != "" {
+			report.Add(pos, "E302", fmt.Sprintf("%s (%s) cannot %s column %s (%s): nothing checks whether a result fits it",
+				v.Text, typeword.Text(v.Type), does, wording.Quote(c.Spec.Name.Value), c.Model.Type), "use "+wide)
 			v.Known = false
 		}
 	case model.NowValue:
@@ -168,4 +169,21 @@ func checkType(report *syntax.Diagnostics, c *draft.Column, v draft.Value, pos s
 		}
 	}
 	return v
+}
+
+// unbounded is the type to use in place of one that does not hold every value of those that fill
+// it; "" if it does. Postgres refuses such a value, or rounds, pads or cuts it. Fields are checked
+// before they get there, but a result is not: its call has been made.
+func unbounded(t model.ColType) string {
+	switch {
+	case t.Kind == model.ColSmallint:
+		return "integer"
+	case t.Kind == model.ColReal:
+		return "double precision"
+	case t.Kind == model.ColNumeric && t.Precision > 0:
+		return "numeric"
+	case t.Kind == model.ColVarchar || t.Kind == model.ColChar:
+		return "text"
+	}
+	return ""
 }

@@ -47,7 +47,7 @@ func castType(t model.ColType) string {
 }
 
 // literal writes a constant where Postgres gives it the column's type: as a default, or
-// assigned to or compared with the column.
+// assigned to or compared with the column, unless that is a real.
 func literal(t model.ColType, c *model.Constant) (string, error) {
 	switch t.Kind {
 	case model.ColBoolean, model.ColSmallint, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColReal, model.ColDouble:
@@ -64,6 +64,9 @@ func typedLiteral(t model.ColType, c *model.Constant) (string, error) {
 	switch t.Kind {
 	case model.ColText, model.ColVarchar, model.ColBoolean, model.ColInteger, model.ColBigint, model.ColNumeric, model.ColDouble:
 		return text, err
+	}
+	if strings.HasPrefix(text, "-") {
+		text = "(" + text + ")" // the cast binds closer than the sign, and 32768 is no smallint
 	}
 	return text + "::" + castType(t), err
 }

@@ -59,15 +59,23 @@ func (in *insertion) readTwice() {
 	in.Twice.Rows = list.items
 }
 
-// anySent asks whether an event of the row holds a value. Constants are part of no event's key, as
-// all events have them.
-func (in *insertion) anySent(flag string) string {
-	var names, made []string
+// sentKeys are the columns of the row's key that tell events apart: constants do not, as all
+// events have them.
+func (in *insertion) sentKeys() (names []string) {
 	for _, a := range in.step.Set {
 		if a.Value.Sent() && slices.Contains(in.step.By, a.Column) {
 			names = append(names, columnIdent(a.Column))
-			made = append(made, "excluded."+columnIdent(a.Column))
 		}
+	}
+	return names
+}
+
+// anySent asks whether an event of the row holds a value.
+func (in *insertion) anySent(flag string) string {
+	names := in.sentKeys()
+	var made []string
+	for _, name := range names {
+		made = append(made, "excluded."+name)
 	}
 	switch from := " FROM " + in.From + " WHERE " + flag + ")"; len(names) {
 	case 0:

@@ -62,6 +62,9 @@ func fixed(a model.Assign) (string, error) {
 	case model.NullValue:
 		return "NULL", nil
 	}
+	if a.Column.Type.Kind == model.ColReal { // compared with a numeric, a real becomes a double
+		return typedLiteral(a.Column.Type, a.Value.Const)
+	}
 	return literal(a.Column.Type, a.Value.Const)
 }
 

@@ -188,6 +188,17 @@ var stepCases = []stepCase{
 		before: "INSERT INTO t1 VALUES (1, 'a'), (2, 'b')", params: []any{ints{1}}, want: []string{"(1,shut)", "(2,b)"},
 	},
 	{
+		name: "constants of every size", table: "primary_key: [id], columns: {id: integer, a: smallint, b: integer, c: bigint, d: numeric, e: real, f: double precision}",
+		write:  "upsert: t1, set: {a: {value: -32768}, b: {value: -2147483648}, c: {value: -9223372036854775808}, d: {value: -0.1}, e: {value: -0.1}, f: {value: -0.1}}",
+		params: []any{ints{1}}, want: []string{"(1,-32768,-2147483648,-9223372036854775808,-0.1,-0.1,-0.1)"},
+	},
+	{
+		name: "where compares with constants of every size", table: "primary_key: [id], columns: {id: integer, a: smallint, b: integer, c: bigint, d: numeric, e: real, f: double precision, v: text}",
+		write:  "update: t1, where: {id: id, a: {value: -32768}, b: {value: -2147483648}, c: {value: -9223372036854775808}, d: {value: -0.1}, e: {value: 0.1}, f: {value: 0.1}}, set: {v: {value: met}}",
+		before: "INSERT INTO t1 VALUES (1, -32768, -2147483648, -9223372036854775808, -0.1, 0.1, 0.1, '-')",
+		params: []any{ints{1}}, want: []string{"(1,-32768,-2147483648,-9223372036854775808,-0.1,0.1,0.1,met)"},
+	},
+	{
 		name: "update of a missing row by constants alone is refused", table: "primary_key: [id], columns: {id: integer, v: text}",
 		write:  "update: t1, where: {id: {value: 1}}, set: {v: {value: shut}}",
 		before: "INSERT INTO t1 VALUES (2, 'b')", params: []any{ints{1}}, want: []string{"(2,b)"}, refused: "idem_step_refused",

@@ -10,6 +10,16 @@ var sumCases = []stepCase{
 		want:   []string{"(1,d,a,w)", "(2,e,1,new)"},
 	},
 	{
+		name:  "upsert by a key with a constant keeps what the first event of the row says",
+		table: "primary_key: [kind, id], columns: {kind: text, id: integer, first: text, v: text}", fields: "first: string, v: string", write: "upsert: t1, set: {kind: {value: order}}, keep: [first]",
+		params: []any{ints{1, 2, 1}, texts{"a", "b", "c"}, texts{"x", "y", "z"}}, want: []string{"(order,1,a,z)", "(order,2,b,y)"},
+	},
+	{
+		name:  "upsert by a key of constants keeps what the first event says",
+		table: "primary_key: [kind], columns: {kind: text, first: text, n: integer}", fields: "first: string, n: int32", write: "upsert: t1, set: {kind: {value: order}}, if_newer: n, keep: [first]",
+		params: []any{texts{"a", "b", "c"}, ints{1, 3, 2}}, want: []string{"(order,a,3)"},
+	},
+	{
 		name:  "upsert keeps what the first event said although the newest wins",
 		table: "primary_key: [id], columns: {id: integer, n: integer, first: text array}", fields: "n: int32, first: list(string)", write: "upsert: t1, if_newer: n, keep: [first]",
 		params: []any{ints{1, 1, 1}, ints{5, 9, 7}, texts{"{a}", "{b}", "{c,d}"}},

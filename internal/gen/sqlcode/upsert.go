@@ -48,11 +48,15 @@ func (in *insertion) keepFirst() {
 		from = "\n    FROM " + in.From
 	}
 	in.From = "(\n    SELECT\n" + lines(8, rows) + from + "\n) AS e"
+	window := ""
+	if keys := in.sentKeys(); len(keys) > 0 { // constants are the same in every row
+		window = "PARTITION BY " + list(keys) + " "
+	}
 	for i, a := range in.step.Set {
 		name := columnIdent(a.Column)
 		switch {
 		case keepsSent(a):
-			in.Select[i] = "first_value(" + name + ") OVER (PARTITION BY " + list(in.Distinct) + " ORDER BY " + number + ") AS " + name
+			in.Select[i] = "first_value(" + name + ") OVER (" + window + "ORDER BY " + number + ") AS " + name
 		case a.Value.Sent():
 			in.Select[i] = name
 		}

@@ -117,6 +117,31 @@ func wordlike(text string) bool {
 	})
 }
 
+// FieldName is a name of a message's field as fields of a spec have it: orderId is order_id.
+func FieldName(text string) string {
+	name := snake(words(text))
+	if name == "" || !unicode.IsLower(rune(name[0])) {
+		name = strings.TrimSuffix("field_"+name, "_")
+	}
+	return name
+}
+
+// TypeName is a name of a message or an enum as types of a spec have it: order_line is OrderLine.
+// What the generated code declares itself is another name.
+func TypeName(text string) string {
+	name := text
+	if !upperPattern.MatchString(name) {
+		name = pascal(words(name))
+	}
+	switch {
+	case name == "" || !unicode.IsUpper(rune(name[0])):
+		name = "Message" + name
+	case slices.Contains(generatedNames, name):
+		name += "Message"
+	}
+	return name
+}
+
 // words cuts a name of any style into lower-case words.
 func words(text string) []string {
 	var out []string

@@ -3,6 +3,7 @@ package randspec
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 )
 
 // A name is called and typed alike wherever it occurs in a spec: as a column, as a field and as
@@ -95,9 +96,9 @@ func names(r *rand.Rand) map[string]name {
 }
 
 // answered reports whether the result of an effect may have a member of the name: it holds single
-// values of plain types.
+// values of plain types, which fill columns that hold all of them.
 func (n name) answered() bool {
-	return slices.Contains([]string{"string", "uuid", "bool", "int32", "int64", "float64", "decimal", "timestamp", "local_timestamp", "date", "bytes", "Mood"}, n.field)
+	return n.column != "smallint" && !strings.Contains(n.column, "(") && slices.Contains([]string{"string", "uuid", "bool", "int32", "int64", "float64", "decimal", "timestamp", "local_timestamp", "date", "bytes", "Mood"}, n.field)
 }
 
 // answer is what effects return: a member for each name that it may have.

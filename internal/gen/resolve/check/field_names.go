@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -49,14 +50,20 @@ func checkPartNames(report *syntax.Diagnostics, k *draft.RecordKey) {
 func checkEventFieldNames(report *syntax.Diagnostics, e *draft.Event) {
 	names := newGoNames(report)
 	reserveFormat(names, e.Model.Fields)
-	for _, f := range e.Model.Fields {
+	shared := func(f *model.Field) bool { return e.Scope.Find(f.Name).Origin == draft.SharedField }
+	claim := func(f *model.Field) goNameUse {
 		n := e.Scope.Find(f.Name)
 		what := map[draft.Origin]string{draft.TopicField: "topic field ", draft.RecordKeyPart: "record-key part "}[n.Origin]
-		if what == "" {
-			what = "field "
+		return goNameUse{what: cmp.Or(what, "field ") + wording.Quote(f.Name), pos: n.Pos}
+	}
+	for _, f := range e.Model.Fields {
+		if shared(f) { // what they share among them is reported at the type
+			names.take(f.GoName, claim(f))
 		}
-		if n.Origin != draft.SharedField { // reported at the type
-			names.add(f.GoName, goNameUse{what: what + wording.Quote(f.Name), pos: n.Pos})
+	}
+	for _, f := range e.Model.Fields {
+		if !shared(f) {
+			names.add(f.GoName, claim(f))
 		}
 	}
 }

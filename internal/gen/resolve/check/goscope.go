@@ -3,7 +3,6 @@ package check
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/syntax"
 )
@@ -11,9 +10,9 @@ import (
 // goNames are the Go names of one scope: of the package, or of one struct.
 type goNames struct {
 	report *syntax.Diagnostics
-	// fold makes names equal that differ in case only: the package also holds each
-	// name with a small first word (orderPlacedSpace), where SKUSold and SkuSold meet.
-	fold bool
+	// fold makes names equal that differ in case only, unless it is nil: the package also holds
+	// each name with a small first word (orderPlacedSpace), where SKUSold and SkuSold meet.
+	fold func(string) string
 	used map[string]goNameUse
 }
 
@@ -26,8 +25,8 @@ type goNameUse struct {
 }
 
 func (g *goNames) key(name string) string {
-	if g.fold {
-		return strings.ToLower(name)
+	if g.fold != nil {
+		return g.fold(name)
 	}
 	return name
 }
@@ -39,12 +38,17 @@ func newGoNames(report *syntax.Diagnostics) *goNames {
 // reserve takes a name for the generated code itself.
 func (g *goNames) reserve(name string) { g.used[g.key(name)] = goNameUse{name: name} }
 
+// take claims a name for a thing of the spec, and reports nothing.
+func (g *goNames) take(name string, use goNameUse) {
+	use.name = name
+	g.used[g.key(name)] = use
+}
+
 // add claims a name for a thing of the spec and reports E202 if it is taken.
 func (g *goNames) add(name string, use goNameUse) {
-	use.name = name
 	first, taken := g.used[g.key(name)]
 	if !taken {
-		g.used[g.key(name)] = use
+		g.take(name, use)
 		return
 	}
 	become := "Go name " + name

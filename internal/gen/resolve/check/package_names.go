@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
 	"github.com/idemgen/idemgen/internal/gen/resolve/goname"
@@ -13,7 +14,7 @@ import (
 // constants, events and what the generated code declares around them.
 func checkPackageNames(report *syntax.Diagnostics, d *draft.Service) {
 	g := newGoNames(report)
-	g.fold = true
+	g.fold = strings.ToLower
 	// Service is in the first handler.go, which lies beside the generated code.
 	for _, n := range []string{"Handler", "NewConsumer", "StubHandler", "NewTestHandler", "EditTestLog", "Service", "TestCases"} {
 		g.reserve(n)

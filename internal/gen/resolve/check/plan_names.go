@@ -1,6 +1,8 @@
 package check
 
 import (
+	"strings"
+
 	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
 	"github.com/idemgen/idemgen/internal/gen/resolve/waves"
 	"github.com/idemgen/idemgen/internal/gen/syntax"
@@ -11,13 +13,13 @@ import (
 // named after the event, and [nameSteps] joins words that may come apart in two ways.
 func checkPlanNames(report *syntax.Diagnostics, d *draft.Service) {
 	statements := newGoNames(report)
-	statements.fold = true
+	statements.fold = strings.ToLower
 	plans, added := map[*draft.Topic]*goNames{}, map[string]bool{}
 	for _, e := range d.NamedEvents() {
 		plan := plans[e.Topic]
 		if plan == nil {
 			plan = newGoNames(report)
-			plan.fold = true
+			plan.fold = strings.ToLower
 			plans[e.Topic] = plan
 		}
 		plan.add(e.Model.GoName, goNameUse{what: e.InTopic(), pos: e.Spec.Name.Pos})

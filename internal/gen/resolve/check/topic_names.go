@@ -16,6 +16,7 @@ const maxFileName = 200
 // checkTopicNames reports topics that become one Go name or one file name.
 func checkTopicNames(report *syntax.Diagnostics, d *draft.Service) {
 	names, files := newGoNames(report), map[string]*draft.Topic{}
+	names.fold = goname.Unexported
 	for _, t := range d.Topics {
 		name := t.Spec.Name
 		if t.Spec.Broken {

@@ -48,6 +48,19 @@ func IsExported(name string) bool {
 	return unicode.IsUpper(first)
 }
 
+// Unexported lowers the first word of a Go name: OrderPlaced becomes orderPlaced, and SKUChanged
+// skuChanged.
+func Unexported(name string) string {
+	runes := []rune(name)
+	for i, r := range runes {
+		if !unicode.IsUpper(r) || i > 0 && i+1 < len(runes) && unicode.IsLower(runes[i+1]) {
+			break
+		}
+		runes[i] = unicode.ToLower(r)
+	}
+	return string(runes)
+}
+
 // File is the part of file names that stands for a topic: lower case, and _ for
 // everything but letters and digits.
 func File(topic string) string {

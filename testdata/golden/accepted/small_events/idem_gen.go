@@ -94,11 +94,22 @@ func NewConsumer(db *pgxpool.Pool, opts ...idem.Option) (*idem.Consumer, error) 
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE", "DELETE"},
 			},
+			{
+				Name: "erased",
+				Unique: [][]string{
+					{"id"},
+				},
+				Columns: []wire.Column{
+					{Name: "id", Type: "uuid"},
+				},
+				Rights: []string{"SELECT", "DELETE"},
+			},
 		},
 		Topics: []wire.Topic{
 			seenV1Topic(),
 			seatsV1Topic(),
 			signalsV1Topic(),
+			deletionsV1Topic(),
 			colorsV1Topic(),
 			onceV1Topic(),
 		},

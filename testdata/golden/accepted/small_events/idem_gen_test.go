@@ -29,6 +29,12 @@ func TestSignalsV1(t *testing.T) {
 	testService().RunTopic(t, "signals.v1")
 }
 
+// TestDeletionsV1 delivers records of topic "deletions.v1", generated from the spec, in the
+// ways that testService lists.
+func TestDeletionsV1(t *testing.T) {
+	testService().RunTopic(t, "deletions.v1")
+}
+
 // TestColorsV1 delivers records of topic "colors.v1", generated from the spec, in the ways
 // that testService lists.
 func TestColorsV1(t *testing.T) {
@@ -57,7 +63,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "8dc23c5f494cfbb0",
+		Digest: "74538c2f2a892288",
 		New: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db)
 		},

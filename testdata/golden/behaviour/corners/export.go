@@ -36,3 +36,27 @@ func DecodeSelect(m *wire.Message) (e Select, err error) {
 	e.decode(&s, m)
 	return e, s.Finish("Select")
 }
+
+// DecodeSized decodes a record of event Sized.
+func DecodeSized(m *wire.Message) (e Sized, err error) {
+	var s tenantsV1Decoder
+	s.Reset(m)
+	e.decode(&s, m)
+	return e, s.Finish("Sized")
+}
+
+// DecodeEventType decodes a record of event EventType.
+func DecodeEventType(m *wire.Message) (e EventType, err error) {
+	var s tenantsV1Decoder
+	s.Reset(m)
+	e.decode(&s, m)
+	return e, s.Finish("EventType")
+}
+
+// DecodeEventTypeEvent decodes a record of event EventTypeEvent.
+func DecodeEventTypeEvent(m *wire.Message) (e EventTypeEvent, err error) {
+	var s tenantsV1Decoder
+	s.Reset(m)
+	e.decode(&s, m)
+	return e, s.Finish("EventTypeEvent")
+}

@@ -94,9 +94,32 @@ func NewConsumer(db *pgxpool.Pool, h Handler, opts ...idem.Option) (*idem.Consum
 				},
 				Rights: []string{"SELECT", "INSERT", "UPDATE"},
 			},
+			{
+				Name: "tenants",
+				Unique: [][]string{
+					{"tenant", "id"},
+				},
+				Columns: []wire.Column{
+					{Name: "tenant", Type: "text"},
+					{Name: "id", Type: "text"},
+					{Name: "size", Type: "numeric"},
+				},
+				Rights: []string{"INSERT"},
+			},
+			{
+				Name: "owners",
+				Unique: [][]string{
+					{"tenant_id"},
+				},
+				Columns: []wire.Column{
+					{Name: "tenant_id", Type: "text"},
+				},
+				Rights: []string{"INSERT"},
+			},
 		},
 		Topics: []wire.Topic{
 			typeV1Topic(h),
+			tenantsV1Topic(),
 		},
 	}, opts...)
 }

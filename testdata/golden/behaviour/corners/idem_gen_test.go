@@ -18,6 +18,12 @@ func TestTypeV1(t *testing.T) {
 	testService().RunTopic(t, "type.v1")
 }
 
+// TestTenantsV1 delivers records of topic "tenants.v1", generated from the spec, in the ways
+// that testService lists.
+func TestTenantsV1(t *testing.T) {
+	testService().RunTopic(t, "tenants.v1")
+}
+
 // TestCases applies the records of each case in testdata/cases with duplicates,
 // in batches of every size and over crashes, and compares the tables with the case.
 func TestCases(t *testing.T) {
@@ -36,7 +42,7 @@ func TestCases(t *testing.T) {
 func testService() idemtest.Service {
 	return idemtest.Service{
 		Spec:   "idemgen.yaml",
-		Digest: "b4f348fae614964b",
+		Digest: "6dc4abec9db9636a",
 		Stub: func(t testing.TB, db *pgxpool.Pool) (*idem.Consumer, error) {
 			return NewConsumer(db, stubHandler{}, idemtest.Options(t, db)...)
 		},
