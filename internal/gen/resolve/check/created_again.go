@@ -13,7 +13,7 @@ import (
 // checkCreatedAgain reports a delete of rows that another topic, or an event of another record
 // key, creates (E504).
 func checkCreatedAgain(report *syntax.Diagnostics, d *draft.Service) {
-	makers := makersOf(d.Steps())
+	makers, all := makersOf(d.Steps()), map[*draft.Step]filled{}
 	for _, st := range d.Steps() {
 		if !st.Whole || st.Event.Topic.OrderUnknown || !st.Model.Removes || !ordered(st) { // else checkOrder reports it
 			continue
@@ -23,8 +23,15 @@ func checkCreatedAgain(report *syntax.Diagnostics, d *draft.Service) {
 				st.Event.Is(), wording.Quote(other.Spec.Name.Value), wording.Quote(st.Spec.Table.Value)), "keep the row and mark it with update")
 			continue
 		}
+		own := filledBy(st)
 		apart := func(o *draft.Step) bool {
-			return o.Whole && o.Model.Makes && o.Table == st.Table && o.Event.Topic == st.Event.Topic && ordered(o) && !sameRecordKey(o, st)
+			if !o.Whole || !o.Model.Makes || o.Table != st.Table || o.Event.Topic != st.Event.Topic || !ordered(o) {
+				return false
+			}
+			if all[o] == nil {
+				all[o] = filledBy(o)
+			}
+			return !sameRecordKey(st.Event.Topic, all[o], own)
 		}
 		if i := slices.IndexFunc(d.Steps(), apart); i >= 0 {
 			report.Add(st.Spec.Verb.Pos, "E504", fmt.Sprintf("%s: a late event could create the deleted row again: event %s also creates rows of %s, of other record keys",

@@ -2,7 +2,6 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
 	"github.com/idemgen/idemgen/internal/gen/resolve/draft"
@@ -12,25 +11,35 @@ import (
 // ordered reports whether all events of the topic that write the row come in order.
 func ordered(st *draft.Step) bool { return st.Model.InOrder(st.Event.Topic.Model) }
 
-// sameRecordKey reports whether a row that two steps of a topic write is of one record key:
-// whether each part of the key is in a column that both fill with it.
-func sameRecordKey(a, b *draft.Step) bool {
-	return !slices.ContainsFunc(a.Event.Topic.Key.Model.Parts, func(p *model.KeyPart) bool {
-		return !slices.ContainsFunc(a.Table.Model.Columns, func(c *model.Column) bool { return fills(a.Model, c) == p && fills(b.Model, c) == p })
-	})
+// filled is the part of the record key that a row which a step writes has in a column.
+type filled map[*model.Column]*model.KeyPart
+
+func filledBy(st *draft.Step) filled {
+	f := filled{}
+	if st.Model.Makes {
+		for _, a := range st.Model.Set {
+			f[a.Column] = a.Value.KeyPart()
+		}
+	}
+	for _, a := range st.Model.RowKey() {
+		f[a.Column] = a.Value.KeyPart()
+	}
+	return f
 }
 
-// fills returns the part of the record key that a row which a step writes has in a column; nil if
-// it is not known.
-func fills(st *model.Step, c *model.Column) *model.KeyPart {
-	all := st.RowKey()
-	if st.Makes {
-		all = append(slices.Clone(all), st.Set...)
+// sameRecordKey reports whether a row that two steps of a topic write is of one record key:
+// whether each part of the key is in a column that both fill with it.
+func sameRecordKey(t *draft.Topic, a, b filled) bool {
+	for _, p := range t.Key.Model.Parts {
+		both := false
+		for c, part := range a {
+			both = both || part == p && b[c] == p
+		}
+		if !both {
+			return false
+		}
 	}
-	if i := slices.IndexFunc(all, func(a model.Assign) bool { return a.Column == c }); i >= 0 {
-		return all[i].Value.KeyPart()
-	}
-	return nil
+	return true
 }
 
 // whyUnordered says why a step is not ordered.

@@ -40,11 +40,15 @@ type overwriter struct {
 	patches bool            // it may leave some of its columns as they are
 	marks   bool            // it writes only constants beside what is compared
 	columns []*draft.Column // that it overwrites, in the table's order
+	filled  filled          // if it is ordered
 }
 
 // overwriterOf leaves out the columns that find the row: they are equal in both steps.
 func overwriterOf(st *draft.Step) overwriter {
 	o := overwriter{Step: st, ordered: ordered(st), guard: st.Model.If.Newer, patches: writesPatches(st)}
+	if o.ordered {
+		o.filled = filledBy(st)
+	}
 	data := false
 	for _, c := range st.Table.Columns {
 		if v, writes := st.Set[c]; writes && v.How == model.Overwrites && !slices.Contains(st.Model.By, c.Model) {
@@ -111,7 +115,7 @@ func comparable(a, b overwriter) bool {
 
 // inOrder reports whether two steps come to a row in an order that does not change.
 func inOrder(a, b overwriter) bool {
-	return a.Event.Topic == b.Event.Topic && a.ordered && b.ordered && sameRecordKey(a.Step, b.Step)
+	return a.Event.Topic == b.Event.Topic && a.ordered && b.ordered && sameRecordKey(a.Event.Topic, a.filled, b.filled)
 }
 
 // told reports whether checkOrder judges the step by itself: nothing orders it but a guard.
