@@ -26,8 +26,8 @@ WHERE consumer = $1 AND NOT former AND lost_to > next ORDER BY topic, partition`
 
 	// ProgressSQL reads the time up to which each partition of a consumer has been read, NULL if
 	// that is not known, and how many partitions its topic has; 0 if that is not known. It leaves
-	// former streams out. Where the present topic has no partition of a number, or none with a chain
-	// yet, the one of the topic before it is not a former one.
+	// former streams out. If the present topic lacks a partition number, or has no chain for it yet,
+	// the previous topic's partition of that number is not a former one.
 	ProgressSQL = `
 SELECT topic, topic_id, partition, seen_at, coalesce(parts, 0) FROM (` + markedSQL + `) s
 WHERE consumer = $1 AND NOT former ORDER BY topic, partition`

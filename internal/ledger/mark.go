@@ -55,12 +55,12 @@ func ReadMark(offset int64, metadata string) (m Mark, ok bool) {
 // until an operator set it back for the first time since.
 const knowsSQL = `
 SELECT EXISTS (SELECT FROM idem_stream WHERE stream = $1 AND id = $5),
-    EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
+    coalesce(EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)
     OR $2 < (SELECT min(seq) FROM idem_ledger WHERE stream = $1)
        AND $4 <= coalesce((SELECT prev FROM (SELECT seq, prev FROM idem_ledger WHERE stream = $1 AND seq > $2 AND kind = 'r'
                            UNION ALL SELECT seq, prev FROM idem_operator WHERE stream = $1 AND seq > $2 AND kind = 'r') r
                            ORDER BY seq LIMIT 1),
-                          (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1))`
+                          (SELECT next FROM idem_ledger WHERE stream = $1 ORDER BY seq DESC LIMIT 1)), true)`
 
 // Gone reports whether the database lost commits: whether a chain never had the row of the mark. A
 // mark of another chain says nothing about that, because an operator began this one.

@@ -72,7 +72,7 @@ func (c *fields) compare(old, now []*model.Field) {
 			c.added(f, old, now)
 		case was == nil:
 			c.renamed(f, old, now)
-		case f.Source.Kind == model.FromRecordKey && was.SamePart != nil: // which older records have, with the same value
+		case f.Source.Kind == model.FromRecordKey && was.SamePart != nil && slices.Equal(f.Source.Part.Path, was.SamePart.Path): // they have the same value
 			c.types(f, was.SamePart.Type)
 		case placeOf(f.Source) != placeOf(was.Source):
 			c.moved(f, was, now)
@@ -232,7 +232,7 @@ func (c *fields) takes(f *model.Field, old, now model.FieldType) bool {
 	case old.Elem != nil:
 		return false
 	case old.Named == nil && now.Named == nil:
-		binary := f.Source.Binary || c.binary && f.Source.Kind == model.FromRecordKey
+		binary := f.Source.Binary || c.binary && (f.Source.Kind == model.FromRecordKey || f.SamePart != nil)
 		if old.Kind == model.Bytes && !inPayload || binary { // as they are, not as text of a payload
 			return sameType(old, now)
 		}

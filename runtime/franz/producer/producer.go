@@ -179,11 +179,10 @@ func (p *Producer) judge(err error) error {
 	return err
 }
 
-// discard discards a client after an error that it does not overcome, such as a missing right at
-// its first record: it keeps such an error, and fails all records with it.
+// discard discards a client that was refused a producer id: it keeps that error, and fails all
+// records with it.
 func (p *Producer) discard(client *kgo.Client, err error) {
-	answer, answered := errors.AsType[*kerr.Error](err)
-	if _, record := errors.AsType[*outbox.RefusedError](err); record || !answered || answer.Retriable {
+	if !errors.Is(err, kerr.ClusterAuthorizationFailed) {
 		return
 	}
 	p.mu.Lock()

@@ -15,13 +15,17 @@ import (
 // briefly. After that the partition halts.
 const aheadPatience = 10 * time.Second
 
+// olderPatience is how far apart records with a lower leader epoch may come and still count as one
+// fault: the pauses between take-overs are shorter.
+const olderPatience = time.Minute
+
 // truncation describes a log that ended below the position: since when, and the lowest end seen
-// since then. It is zero if the log did not end there.
+// since then; both are zero if the log did not end there.
 type truncation struct {
 	next  int64 // the position
 	since time.Time
 	end   int64
-	older time.Time // since when records have had a leader epoch below the position's; zero if they had not
+	older struct{ since, last time.Time } // when records had a leader epoch below the position's, first and last
 }
 
 // aheadError means that the log ends below the position. It may be temporary.
@@ -93,17 +97,18 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 // log may have a later epoch, too. A leader that was deposed may deliver it for a moment, so the
 // partition halts only if such records come for some time.
 func (t *takeOver) checkOlder(tail ledger.Tail) error {
-	older, since := t.a.Older, &t.o.p.truncation.older
+	older, seen, now := t.a.Older, &t.o.p.truncation.older, time.Now()
 	if older == nil || older.Offset < tail.Next || older.Epoch >= tail.Epoch {
 		return nil
 	}
-	if since.IsZero() {
-		*since = time.Now()
+	if now.Sub(seen.last) > olderPatience {
+		seen.since = now
 	}
-	if time.Since(*since) < aheadPatience {
+	seen.last = now
+	if now.Sub(seen.since) < aheadPatience {
 		return fmt.Errorf("the record at offset %d has leader epoch %d, and the one before the ledger's position %d had epoch %d", older.Offset, older.Epoch, tail.Next, tail.Epoch)
 	}
-	return t.otherLog(tail, fmt.Sprintf(" before offset %d", older.Offset))
+	return t.otherLog(tail, fmt.Sprintf("before offset %d, ", older.Offset))
 }
 
 // truncated halts a partition whose log was truncated. Its way sets the position back to the
@@ -118,8 +123,8 @@ func (t *takeOver) otherLog(tail ledger.Tail, before string) error {
 	to := min(tail.Next, t.a.High)
 	h := &verdict.Halt{
 		Code: halt.LogTruncated, Offset: -1, Ways: []halt.Way{setTo(tail.Next, to)},
-		Reason: fmt.Sprintf("the log has no leader epoch %d%s, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
-			"if you know the offset at which the logs differ, name that", tail.Epoch, before, tail.Next),
+		Reason: fmt.Sprintf("%sthe log has no leader epoch %d, under which the records before the ledger's position %d were read: the cluster was restored to an earlier state, or replaced; "+
+			"if you know the offset at which the logs differ, name that", before, tail.Epoch, tail.Next),
 	}
 	if to > t.a.Low {
 		h.Ways = append(h.Ways, setTo(tail.Next, t.a.Low))

@@ -153,9 +153,9 @@ func (d *Delivery) TakeOverAgain() {
 	d.arrived.Send()
 }
 
-// IsOlder takes the partition over again because of a record whose leader epoch is lower than that
-// of the position. Assigned of the sink is told of it once.
-func (d *Delivery) IsOlder(at idemtype.Position) {
+// FoundOlder takes the partition over again because of a record whose leader epoch is lower than
+// that of the position. Assigned of the sink is told of it once.
+func (d *Delivery) FoundOlder(at idemtype.Position) {
 	d.older.Store(&at)
 	d.TakeOverAgain()
 }

@@ -235,7 +235,7 @@ func TestLowerEpochBeforeALaterOneHalts(t *testing.T) {
 		logs.elect(earlier, 1, 80)
 		logs.elect(logs.copied(), 3, 1)
 		c, _ := run(t, db, open(t, logs.brokers(), k))
-		halts(t, db, c, 100, "no leader epoch 3 before offset 100")
+		halts(t, db, c, 100, "before offset 100, the log has no leader epoch 3")
 	})
 }
 

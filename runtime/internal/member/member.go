@@ -183,7 +183,7 @@ func (m *Member) Accept(p *Partition, record *wire.Message, size int) (full bool
 	case intake.OldEpoch:
 		m.log.Warn("the leader epoch went down", "topic", record.Topic, "partition", record.Partition,
 			"offset", record.Offset, "epoch", record.LeaderEpoch, "before", p.cursor.Epoch)
-		p.delivery.IsOlder(idemtype.Position{Offset: record.Offset, Epoch: record.LeaderEpoch})
+		p.delivery.FoundOlder(idemtype.Position{Offset: record.Offset, Epoch: record.LeaderEpoch})
 	}
 	return false
 }

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/idemgen/idemgen/internal/gen/model"
@@ -71,7 +72,7 @@ func (o overwriter) guardPos() syntax.Pos {
 // alike reports whether two steps conflict with the same others.
 func (o overwriter) alike(other overwriter) bool {
 	return o.Event.Topic == other.Event.Topic && o.guard == other.guard && o.ordered == other.ordered &&
-		o.patches == other.patches && o.marks == other.marks && slices.Equal(o.columns, other.columns)
+		o.patches == other.patches && o.marks == other.marks && slices.Equal(o.columns, other.columns) && maps.Equal(o.filled, other.filled)
 }
 
 func (o overwriter) shares(other overwriter) bool {
