@@ -76,6 +76,8 @@ func (c *fields) compare(old, now []*model.Field) {
 			c.types(f, was.SamePart.Type)
 		case placeOf(f.Source) != placeOf(was.Source):
 			c.moved(f, was, now)
+		case f.SamePart != nil && was.SamePart != nil && !slices.Equal(f.SamePart.Path, was.SamePart.Path):
+			c.report(f.Name, firstKeyed, "part %q of the record key is now read at %s; it was at %s", f.Name, definition.Path(f.SamePart.Path), definition.Path(was.SamePart.Path))
 		case required(f) && !required(was):
 			c.report(f.Name, firstOptional, "field %q is now required; it was not before", f.Name)
 		case f.Type.Optional || !was.Type.Optional:
