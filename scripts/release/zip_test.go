@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	mostBytes = 3600 << 10 // of the zip, which each service downloads
+	mostBytes = 3800 << 10 // of the zip, which each service downloads
 	mostOfOne = 300 << 10  // of one of its files
 )
 
