@@ -52,7 +52,7 @@ func ReadMark(offset int64, metadata string) (m Mark, ok bool) {
 
 // knowsSQL reports whether a chain has id $5, and whether it has, or had, a row, whose position is
 // $4. A chain whose rows from there on were trimmed had it unless its position was never that far,
-// until an operator set it back for the first time since.
+// until an operator set it back for the first time since. Of a chain without rows it says yes.
 const knowsSQL = `
 SELECT EXISTS (SELECT FROM idem_stream WHERE stream = $1 AND id = $5),
     coalesce(EXISTS (SELECT FROM idem_ledger WHERE stream = $1 AND seq = $2 AND token = $3)

@@ -102,8 +102,7 @@ const (
 // Accept puts a record into the queue if it is the next one. Offsets may have gaps. A new leader
 // may have truncated the log below records that are in the queue, or in the ledger: before its
 // first record is accepted, the partition is taken over again, which compares the position with
-// its log. It is also taken over again if the leader epoch went down: the sink is told of that
-// record.
+// its log. It is also taken over again, with the record's position, if the leader epoch went down.
 func (c *Cursor) Accept(m *wire.Message, size int) Outcome {
 	switch {
 	case m.Offset < c.Next:

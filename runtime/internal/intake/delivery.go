@@ -44,7 +44,7 @@ type Delivery struct {
 	reports chan Report                       // at most one is unread
 	arrived Signal                            // the awaited record arrived
 	durable atomic.Pointer[idemtype.Commit]   // what the sink returned when the partition was given up
-	older   atomic.Pointer[idemtype.Position] // a record of which the sink was not told yet
+	older   atomic.Pointer[idemtype.Position] // of a record that the next call of Assigned must have
 }
 
 // lifetime is the beginning and the end of a delivery.
@@ -154,7 +154,7 @@ func (d *Delivery) TakeOverAgain() {
 }
 
 // FoundOlder takes the partition over again because of a record whose leader epoch is lower than
-// that of the position. Assigned of the sink is told of it once.
+// that of the position. The next call of Assigned has its position.
 func (d *Delivery) FoundOlder(at idemtype.Position) {
 	d.older.Store(&at)
 	d.TakeOverAgain()

@@ -35,11 +35,11 @@ func (f *KafkaFlags) Define(cmd *cobra.Command) {
 
 // Options are those of a client; nil without an address of brokers.
 func (f *KafkaFlags) Options() ([]kgo.Opt, error) {
-	brokers := cmp.Or(f.brokers, os.Getenv("KAFKA_BROKERS"))
-	if brokers == "" {
+	brokers := seeds.Of(cmp.Or(f.brokers, os.Getenv("KAFKA_BROKERS")))
+	if len(brokers) == 0 {
 		return nil, nil
 	}
-	opts := []kgo.Opt{kgo.SeedBrokers(seeds.Of(brokers)...)}
+	opts := []kgo.Opt{kgo.SeedBrokers(brokers...)}
 	secured, err := f.secured()
 	if err != nil {
 		return nil, err
