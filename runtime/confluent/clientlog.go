@@ -1,6 +1,7 @@
 package confluent
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
@@ -24,6 +25,8 @@ func (r *run) clientError(e kafka.Error) {
 		r.member.BrokerFailed(clientlog.Cause(e.Code(), e.Error()))
 	case kafka.ErrAllBrokersDown:
 		r.allDown()
+	default:
+		r.member.JoinFailed(errors.New(e.Error()))
 	}
 	r.log.Report(e, r.member.Unreachable())
 }

@@ -24,6 +24,8 @@ type run struct {
 
 	failed  bool // an error event named a cause since the last alarm
 	alarmed bool // all brokers were reported down, without a cause
+
+	coordinator coordinator // as the last statistics showed it
 }
 
 // consumer implements member.Client.
@@ -120,16 +122,38 @@ func (r *run) accept(m *kafka.Message) {
 	}
 }
 
-// statistics reads from the client's statistics whether the group's coordinator responds. With
-// group.protocol=consumer this shows that the client is a member; a member without partitions
-// receives no other event. With classic, the rebalance callback reports it.
+// coordinator is what the client's statistics show of the connection to the group's coordinator.
+type coordinator struct {
+	up                bool
+	connects, answers int64 // how often the client connected, and how many responses it received
+}
+
+// statistics reads from the client's statistics whether the group's coordinator answers
+// heartbeats. With group.protocol=consumer this shows that the client is a member: one without
+// partitions receives no other event. To brokers that do not support the protocol, the client
+// sends no heartbeat, and it reports no error. With classic, the rebalance callback reports it.
 func (r *run) statistics(text string) {
 	var seen struct {
 		Group struct {
 			State string `json:"state"`
 		} `json:"cgrp"`
+		Brokers map[string]struct {
+			Connects int64 `json:"connects"`
+			Answers  int64 `json:"rx"`
+		} `json:"brokers"`
 	}
-	if json.Unmarshal([]byte(text), &seen) == nil && seen.Group.State == "up" {
+	if json.Unmarshal([]byte(text), &seen) != nil {
+		return
+	}
+	of := seen.Brokers["GroupCoordinator"]
+	last, now := r.coordinator, coordinator{seen.Group.State == "up", of.Connects, of.Answers}
+	r.coordinator = now
+	switch same := last.up && now.up && last.connects == now.connects; {
+	case same && now.answers > last.answers:
 		r.member.Shared()
+	case same:
+		r.member.JoinFailed(errNoHeartbeat)
 	}
 }
+
+var errNoHeartbeat = errors.New("its coordinator responds, but has not answered a heartbeat; brokers before Kafka 4.0 do not support group.protocol=consumer")

@@ -2,6 +2,7 @@ package franz
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -22,6 +23,7 @@ type event struct {
 	list     []idem.Partition
 	assigned bool          // to this member; otherwise they were revoked
 	lost     bool          // they may have another owner
+	refused  error         // why this member could not join or stay; nil in other events
 	done     chan struct{} // to be closed when the event has been handled
 }
 
@@ -44,7 +46,7 @@ func (g *group) join(options []kgo.Opt, sub idem.Subscription) (err error) {
 		options = append(options, kgo.RebalanceTimeout(most))
 	}
 	if g.client, err = kgo.NewClient(options...); err == nil {
-		go g.drop()
+		go g.watch()
 	}
 	return err
 }
@@ -62,9 +64,16 @@ func (g *group) tell(e event) {
 	}
 }
 
-// drop polls and drops the errors of the group, which the client logs and a callback has reported.
-func (g *group) drop() {
-	for !g.client.PollFetches(context.Background()).IsClientClosed() {
+// watch reports the errors of the group until the client is closed.
+func (g *group) watch() {
+	for {
+		fetches := g.client.PollFetches(context.Background())
+		if fetches.IsClientClosed() {
+			return
+		}
+		if of, ok := errors.AsType[*kgo.ErrGroupSession](fetches.Err0()); ok {
+			g.tell(event{refused: of.Err, done: make(chan struct{})})
+		}
 	}
 }
 

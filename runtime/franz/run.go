@@ -110,6 +110,8 @@ func (r *run) answerGroup() {
 	select {
 	case e := <-r.group.events:
 		switch {
+		case e.refused != nil:
+			r.member.JoinFailed(e.refused)
 		case e.assigned:
 			r.member.Assign(e.list)
 		case e.lost || len(e.list) > 0: // at the end of a session there may be no partitions

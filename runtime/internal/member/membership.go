@@ -16,6 +16,7 @@ type membership struct {
 	// this member.
 	member      bool
 	wasMember   bool    // at any time
+	refused     error   // why the group does not take this process as a member; nil if that is unknown
 	unreachable error   // why the brokers, or a topic, cannot be queried; nil if they respond
 	alarms      int     // number of times that the client reported all brokers down
 	cause       cause   // of this outage
@@ -52,9 +53,11 @@ func (m *membership) news() (why error, changed bool) {
 	case m.unreachable != nil:
 		why = m.unreachable
 	case !m.member && m.wasMember:
-		why = joining("the group no longer knows this member, which is rejoining")
+		why = m.joining("the group no longer knows this member, which is rejoining")
+	case !m.member && m.refused != nil:
+		why = m.joining("the group has not assigned its partitions yet")
 	case !m.member:
-		why = joining("the group has not assigned its partitions yet; if a member died without leaving (kill -9), the group waits until that member's session ends, at most %s", m.session)
+		why = m.joining("the group has not assigned its partitions yet; if a member died without leaving (kill -9), the group waits until that member's session ends, at most %s", m.session)
 	}
 	text := fmt.Sprint(why)
 	changed = m.told == nil || *m.told != text
@@ -74,7 +77,7 @@ func (m *Member) tellGroup() {
 }
 
 // shared records that the group has assigned its partitions.
-func (m *membership) shared() { m.member, m.wasMember = true, true }
+func (m *membership) shared() { m.member, m.wasMember, m.refused = true, true, nil }
 
 // forgot records that the group no longer knows this member.
 func (m *membership) forgot() { m.member = false }
@@ -86,6 +89,15 @@ func (m *Member) Begin() { m.tellGroup() }
 func (m *Member) Shared() {
 	m.group.shared()
 	m.tellGroup()
+}
+
+// JoinFailed records why the group does not take this process as a member: its coordinator refused
+// it, or the client cannot ask. The client keeps trying. A member that has its place ignores it.
+func (m *Member) JoinFailed(why error) {
+	if !m.group.member {
+		m.group.refused = why
+		m.tellGroup()
+	}
 }
 
 // BrokerFailed records why a broker cannot be reached, or rejects the client.

@@ -143,6 +143,26 @@ func TestForgottenMemberIsTold(t *testing.T) {
 	})
 }
 
+// What keeps a process from its group is told until it is a member. A member ignores it.
+func TestWhatKeepsAProcessFromItsGroup(t *testing.T) {
+	pollsMember(t, func(t *testing.T, p *solo) {
+		p.Begin()
+		p.JoinFailed(errors.New("denied"))
+		p.tells("refused", 2, "the group has not assigned its partitions yet: denied")
+		waits, ok := errors.AsType[*outage.Reason](p.sink.whys[1])
+		if !ok || !waits.Waits || waits.Do == outage.JoinAdvice || waits.Do == "" || waits.Code != "joining" {
+			t.Errorf("told %+v", waits)
+		}
+		p.Shared()
+		p.JoinFailed(errors.New("full"))
+		p.tells("as a member", 3, "<nil>")
+		p.Revoke(nil, true)
+		p.tells("forgotten", 4, "the group no longer knows this member, which is rejoining")
+		p.JoinFailed(errors.New("fenced"))
+		p.tells("refused again", 5, "the group no longer knows this member, which is rejoining: fenced")
+	})
+}
+
 // A topic that does not exist is told like brokers that do not respond, until it exists.
 func TestMissingTopicIsToldWhileItIsMissing(t *testing.T) {
 	pollsMember(t, func(t *testing.T, p *solo) {

@@ -15,6 +15,9 @@ const (
 	topicMissing = "topic-missing"
 )
 
+// refusedAdvice is what to do if the group does not take a member.
+const refusedAdvice = "remove the cause: of an authorization error, grant READ on the group; the runtime keeps retrying"
+
 // reason returns what an operator needs to know of an error.
 func reason(code string, err error) *outage.Reason {
 	do := refusal.Advice(code)
@@ -37,8 +40,14 @@ func causeOf(err error, says int) cause {
 	return cause{err.Error(), says, refusal.Code(err)}
 }
 
-func joining(format string, args ...any) error {
-	return reason(notJoined, fmt.Errorf(format, args...))
+// joining is the reason of a process that is no member of the group, with what keeps it from being
+// one, as far as that is known.
+func (m *membership) joining(format string, args ...any) error {
+	why := reason(notJoined, fmt.Errorf(format, args...))
+	if m.refused != nil {
+		why.Do, why.Err = refusedAdvice, fmt.Errorf("%w: %w", why.Err, m.refused)
+	}
+	return why
 }
 
 func (m *membership) noAnswer() error {
