@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,9 +16,9 @@ import (
 // briefly. After that the partition halts.
 const aheadPatience = 10 * time.Second
 
-// olderPatience is how far apart records with a lower leader epoch may come and still count as one
+// lowerPatience is how far apart signs of lower leader epochs may come and still count as one
 // fault: the pauses between take-overs are shorter.
-const olderPatience = time.Minute
+const lowerPatience = time.Minute
 
 // truncation describes a log that ended below the position: since when, and the lowest end seen
 // since then; both are zero if the log did not end there.
@@ -25,7 +26,7 @@ type truncation struct {
 	next  int64 // the position
 	since time.Time
 	end   int64
-	older struct{ since, last time.Time } // when records had a leader epoch below the position's, first and last
+	lower struct{ since, last time.Time } // when the log, or its records, had lower leader epochs than the position, first and last
 }
 
 // aheadError means that the log ends below the position. It may be temporary.
@@ -68,7 +69,7 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 		case err != nil:
 			return err
 		case end < 0:
-			return t.otherLog(tail, "")
+			return t.lowerEpochs(tail, "", fmt.Sprintf("the log has no leader epoch %d, which the record before the ledger's position %d had", tail.Epoch, next))
 		case end < next:
 			return t.truncated(fmt.Sprintf("the log was truncated at offset %d, below the ledger's position %d, where leader epoch %d ends: an unclean leader election lost the records after it; "+
 				"records written since then have offsets that the ledger counts as done", end, next, tail.Epoch), next, end)
@@ -88,27 +89,35 @@ func (t *takeOver) checkLog(ctx context.Context, tail ledger.Tail) error {
 	case !seen.since.IsZero() && !byEpoch && !byOperator(tail):
 		return t.truncated(fmt.Sprintf("the log ended at %d, below the ledger's position %d, and has grown past it since", seen.end, next)+lowestEnd, next, seen.end)
 	}
-	*seen = truncation{next: next, older: seen.older}
+	*seen = truncation{next: next, lower: seen.lower}
 	return t.checkOlder(tail)
 }
 
 // checkOlder compares the position with a record after it. The leader epochs of a log never go
 // down, so a record with a lower epoch than the position's is of another log, although the other
-// log may have a later epoch, too. A leader that was deposed may deliver it for a moment, so the
-// partition halts only if such records come for some time.
+// log may have a later epoch, too.
 func (t *takeOver) checkOlder(tail ledger.Tail) error {
-	older, seen, now := t.a.Older, &t.o.p.truncation.older, time.Now()
+	older := t.a.Older
 	if older == nil || older.Offset < tail.Next || older.Epoch >= tail.Epoch {
 		return nil
 	}
-	if now.Sub(seen.last) > olderPatience {
+	return t.lowerEpochs(tail, fmt.Sprintf("before offset %d, ", older.Offset),
+		fmt.Sprintf("the record at offset %d has leader epoch %d, and the one before the ledger's position %d had epoch %d", older.Offset, older.Epoch, tail.Next, tail.Epoch))
+}
+
+// lowerEpochs halts a partition whose log has lower leader epochs than the position, at all or
+// before an offset. A leader that was deposed may say so for a moment, so the partition halts only
+// if that lasts; until then, sign is what was seen.
+func (t *takeOver) lowerEpochs(tail ledger.Tail, before, sign string) error {
+	seen, now := &t.o.p.truncation.lower, time.Now()
+	if now.Sub(seen.last) > lowerPatience {
 		seen.since = now
 	}
 	seen.last = now
 	if now.Sub(seen.since) < aheadPatience {
-		return fmt.Errorf("the record at offset %d has leader epoch %d, and the one before the ledger's position %d had epoch %d", older.Offset, older.Epoch, tail.Next, tail.Epoch)
+		return errors.New(sign)
 	}
-	return t.otherLog(tail, fmt.Sprintf("before offset %d, ", older.Offset))
+	return t.otherLog(tail, before)
 }
 
 // truncated halts a partition whose log was truncated. Its way sets the position back to the

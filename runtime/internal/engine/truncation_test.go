@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/idemgen/idemgen/runtime/halt"
 	"github.com/idemgen/idemgen/runtime/idem"
@@ -59,8 +60,9 @@ func TestLogThatEndedBelowThePositionIsNotForgotten(t *testing.T) {
 	}
 }
 
-// TestEndOfTheEpochDecides: where the leader epoch of the position ends says whether the log was
-// truncated, and where; without an end, the log is another one.
+// Where the leader epoch of the position ends says whether the log was truncated, and where.
+// Without an end, the log is another one, unless a deposed leader answered: the partition waits
+// for a while.
 func TestEndOfTheEpochDecides(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -86,6 +88,9 @@ func TestEndOfTheEpochDecides(t *testing.T) {
 			a := rig.NewSource(nil).Assignment
 			a.High, a.EpochEnd = 9, func(context.Context, idem.Position) (int64, error) { return tc.end, nil }
 			at, err := sink.Assigned(t.Context(), a)
+			if tc.end < 0 {
+				err = lasts(t, sink, a, err)
+			}
 			if tc.reason == "" {
 				if err != nil || at.Offset != 2 {
 					t.Errorf("got %v, %v", at, err)
@@ -138,5 +143,25 @@ func TestPositionBehindMarkersHasTheEpochOfTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		rig.Want(t, "the chain", rig.Query(t, db, sql), c.want)
+	}
+}
+
+// lasts takes a partition over until it halts, and returns the error. The first one was temporary.
+func lasts(t *testing.T, sink idem.Sink, a idem.Assignment, first error) error {
+	t.Helper()
+	if first == nil || errors.As(first, new(*idem.HaltedError)) {
+		t.Fatalf("at first: got %v, want an error that may pass", first)
+	}
+	for begin := time.Now(); ; time.Sleep(100 * time.Millisecond) {
+		_, err := sink.Assigned(t.Context(), a)
+		if err == nil || time.Since(begin) > time.Minute {
+			t.Fatalf("after %v: got %v", time.Since(begin), err)
+		}
+		if errors.As(err, new(*idem.HaltedError)) {
+			if time.Since(begin) < 9*time.Second {
+				t.Errorf("halted after %v", time.Since(begin))
+			}
+			return err
+		}
 	}
 }
