@@ -41,7 +41,6 @@ func resolveWhere(report *syntax.Diagnostics, st *draft.Step) {
 		}
 		report.Add(st.Spec.Where.Key, "E511", fmt.Sprintf("where names %s, which is not a whole unique key of %s: many rows could change",
 			wording.Bracketed(whereNames(st)), wording.Quote(st.Spec.Table.Value)), hint)
-		st.Model.Many = true // for the checks that follow
 	}
 }
 

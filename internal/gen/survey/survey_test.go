@@ -291,3 +291,22 @@ func TestASampleKeepsNoValue(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// Of an object with very many members the first ones are read.
+func TestMembersOfAnObject(t *testing.T) {
+	for _, n := range []int{0, 1, mostMembers, mostMembers + 1} {
+		var text []string
+		for i := range n {
+			text = append(text, fmt.Sprintf(`"m%d": [%d]`, i, i))
+		}
+		members, more := membersOf([]byte("{" + strings.Join(text, ", ") + "}"))
+		if len(members) != min(n, mostMembers) || more != (n > mostMembers) {
+			t.Errorf("of %d members: %d, more: %v", n, len(members), more)
+		}
+		for i, m := range members {
+			if m.name != fmt.Sprintf("m%d", i) || string(m.raw) != fmt.Sprintf("[%d]", i) {
+				t.Errorf("member %d: %s %s", i, m.name, m.raw)
+			}
+		}
+	}
+}
