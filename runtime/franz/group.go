@@ -23,7 +23,7 @@ type event struct {
 	list     []idem.Partition
 	assigned bool          // to this member; otherwise they were revoked
 	lost     bool          // they may have another owner
-	refused  error         // why this member could not join or stay; nil in other events
+	refused  error         // why this process could not join, or is no longer a member; nil in other events
 	done     chan struct{} // to be closed when the event has been handled
 }
 

@@ -13,7 +13,8 @@ import (
 )
 
 // aheadPatience is how long a log may end below the position, because a new leader may lag
-// briefly. After that the partition halts.
+// briefly, or have lower leader epochs, because a deposed leader may answer. After that the
+// partition halts.
 const aheadPatience = 10 * time.Second
 
 // lowerPatience is how far apart signs of lower leader epochs may come and still count as one

@@ -1,7 +1,6 @@
 package member_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -11,66 +10,47 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
-// refusesGroup answers the requests by which a client joins a group.
-func refusesGroup(code int16) map[kmsg.Key]func(kmsg.Request) kmsg.Response {
-	return map[kmsg.Key]func(kmsg.Request) kmsg.Response{
-		kmsg.JoinGroup: func(r kmsg.Request) kmsg.Response {
-			answer := r.ResponseKind().(*kmsg.JoinGroupResponse)
-			answer.ErrorCode = code
-			return answer
-		},
-		kmsg.ConsumerGroupHeartbeat: func(r kmsg.Request) kmsg.Response {
-			answer := r.ResponseKind().(*kmsg.ConsumerGroupHeartbeatResponse)
-			answer.ErrorCode = code
-			return answer
-		},
-	}
-}
-
-// A group that does not take a member is told with the answer of its coordinator, until it does.
-// With group.protocol=consumer, confluent ends at these answers, and its error has them.
-func TestGroupThatRefusesAMemberIsTold(t *testing.T) {
+// If a coordinator refuses a process, the sink is told its error. With group.protocol=consumer,
+// confluent ends instead, with that error.
+func TestRefusedJoinIsReported(t *testing.T) {
 	withEach(t, func(t *testing.T, k kind) {
-		for name, of := range map[string]struct {
-			code  *kerr.Error
-			words string
-		}{
-			"no right": {kerr.GroupAuthorizationFailed, "group authorization failed"},
-			"full":     {kerr.GroupMaxSizeReached, "max"},
+		for words, code := range map[string]*kerr.Error{
+			"group authorization failed": kerr.GroupAuthorizationFailed,
+			"max":                        kerr.GroupMaxSizeReached,
 		} {
-			t.Run(name, func(t *testing.T) {
+			t.Run(code.Message, func(t *testing.T) {
 				t.Parallel()
+				cluster, brokers := startCluster(t, 1)
+				cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.JoinGroup, kmsg.ConsumerGroupHeartbeat}, Err: code, Count: -1})
 				sink := newSink(t, newLedger())
-				s := open(t, secured{}.brokers(t, refusesGroup(of.code.Code)), k)
-				ends := make(chan error, 1)
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				go func() { ends <- s.Run(ctx, subscription(), sink) }()
 				if k.name == "confluent" && k.protocol == kip848 {
-					if err := <-ends; err == nil || !strings.Contains(strings.ToLower(err.Error()), of.words) {
+					err := open(t, brokers, k).Run(t.Context(), subscription(), sink)
+					if err == nil || !strings.Contains(strings.ToLower(err.Error()), words) {
 						t.Error(err)
 					}
 					return
 				}
-				eventually(t, "the cause is told", func() bool { return sink.knows() && strings.Contains(plainly(sink.stands()), of.words) })
-				cancel()
-				<-ends
+				start(t, open(t, brokers, k), subscription(), sink)
+				eventually(t, "the cause is told", func() bool { return sink.knows() && strings.Contains(plainly(sink.stands()), words) })
 			})
 		}
 	})
 }
 
-// Brokers that do not know a way of sharing partitions out are told, or served in another way.
-func TestBrokersWithoutTheProtocolOfAGroup(t *testing.T) {
+// With brokers that do not support group.protocol=consumer, confluent reports that, and franz-go
+// joins the group by the classic protocol.
+func TestBrokersWithoutGroupProtocolConsumer(t *testing.T) {
 	withBoth(t, func(t *testing.T, k kind) {
 		k.protocol = kip848
+		_, brokers := startCluster(t, 1, kfake.MaxVersions(kversion.V3_6_0()))
 		sink := newSink(t, newLedger())
-		start(t, open(t, secured{}.brokers(t, nil, kfake.MaxVersions(kversion.V3_6_0())), k), subscription(), sink)
-		eventually(t, "it is told, or the group is joined", func() bool {
-			if k.name == "confluent" {
+		start(t, open(t, brokers, k), subscription(), sink)
+		if k.name == "confluent" {
+			eventually(t, "it is told", func() bool {
 				return sink.knows() && strings.HasSuffix(sink.stands(), "do not support group.protocol=consumer")
-			}
-			return sink.owns() == 1
-		})
+			})
+			return
+		}
+		eventually(t, "the group is joined", func() bool { return sink.owns() == 1 })
 	})
 }

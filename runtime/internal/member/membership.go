@@ -16,7 +16,7 @@ type membership struct {
 	// this member.
 	member      bool
 	wasMember   bool    // at any time
-	refused     error   // why the group does not take this process as a member; nil if that is unknown
+	refused     error   // why this process cannot join the group; nil if that is unknown
 	unreachable error   // why the brokers, or a topic, cannot be queried; nil if they respond
 	alarms      int     // number of times that the client reported all brokers down
 	cause       cause   // of this outage
@@ -91,8 +91,8 @@ func (m *Member) Shared() {
 	m.tellGroup()
 }
 
-// JoinFailed records why the group does not take this process as a member: its coordinator refused
-// it, or the client cannot ask. The client keeps trying. A member that has its place ignores it.
+// JoinFailed records why this process cannot join the group. The client keeps trying. While the
+// process is a member, JoinFailed does nothing.
 func (m *Member) JoinFailed(why error) {
 	if !m.group.member {
 		m.group.refused = why

@@ -143,8 +143,8 @@ func TestForgottenMemberIsTold(t *testing.T) {
 	})
 }
 
-// What keeps a process from its group is told until it is a member. A member ignores it.
-func TestWhatKeepsAProcessFromItsGroup(t *testing.T) {
+// Why a process cannot join its group is reported until it has joined.
+func TestFailedJoinIsReportedUntilItSucceeds(t *testing.T) {
 	pollsMember(t, func(t *testing.T, p *solo) {
 		p.Begin()
 		p.JoinFailed(errors.New("denied"))

@@ -15,8 +15,8 @@ const (
 	topicMissing = "topic-missing"
 )
 
-// refusedAdvice is what to do if the group does not take a member.
-const refusedAdvice = "remove the cause: of an authorization error, grant READ on the group; the runtime keeps retrying"
+// refusedAdvice is what to do if a process cannot join its group.
+const refusedAdvice = "remove the cause; if it is a missing right, grant READ on the group; the runtime keeps retrying"
 
 // reason returns what an operator needs to know of an error.
 func reason(code string, err error) *outage.Reason {
@@ -40,8 +40,8 @@ func causeOf(err error, says int) cause {
 	return cause{err.Error(), says, refusal.Code(err)}
 }
 
-// joining is the reason of a process that is no member of the group, with what keeps it from being
-// one, as far as that is known.
+// joining returns the problem of a process that is not a member of the group. It includes why the
+// process cannot join, if that is known.
 func (m *membership) joining(format string, args ...any) error {
 	why := reason(notJoined, fmt.Errorf(format, args...))
 	if m.refused != nil {
